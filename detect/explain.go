@@ -245,6 +245,9 @@ func (f *Fold) Status() Status {
 	return s
 }
 
+// Failure is the error of the last turn, in each state; nil without one.
+func (f *Fold) Failure() *agent.Failure { return f.m.Failure }
+
 // restDue is when the first of the inferred ends will take effect.
 func (f *Fold) restDue() time.Time {
 	var due time.Time

@@ -18,7 +18,6 @@ func (t *Track) emitFrom(at *place, results []detect.Result, first ...events.Eve
 	batch = append(batch, t.env.Taken()...)
 	add := func(kind string, data any) { batch = append(batch, events.Event{Type: kind, Data: data}) }
 	moved, asked := -1, false
-	prev := t.state
 	for _, r := range results {
 		for _, done := range r.Closed {
 			by, answered := t.env.Closes(&done)
@@ -36,7 +35,7 @@ func (t *Track) emitFrom(at *place, results []detect.Result, first ...events.Eve
 			if startsTurn(t.state, n.Next) {
 				t.env.TurnStarted()
 			}
-			prev = t.state
+			t.unparks(n.Next)
 			t.state, t.since, t.tier, t.cause = n.Next, n.Time, n.Tier, n.Cause
 			if t.d != nil {
 				t.d.does.Emitted(n.Activity, t.env.Now())
@@ -67,7 +66,7 @@ func (t *Track) emitFrom(at *place, results []detect.Result, first ...events.Eve
 	}
 	if moved >= 0 && moved < len(done) {
 		t.stateSeq = done[moved].Seq
-		t.parks(prev)
+		t.parks()
 	}
 	if asked { // so that a prompt keeps its id when the server ends
 		t.env.SaveSoon()

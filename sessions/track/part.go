@@ -130,7 +130,7 @@ func (t *Track) Recall(line events.Line) {
 		}
 		t.state, t.tier, t.cause = agent.State(e.Next), e.Tier, e.Cause
 		t.since, t.stateSeq, t.recalledAt = line.Time, line.Seq, line.Time
-		t.parks(agent.State(e.Prev))
+		t.parks()
 	}
 }
 

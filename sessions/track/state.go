@@ -18,30 +18,61 @@ func (t *Track) SetState(state agent.State, tier int, cause string) {
 	t.stateSeq = t.env.Note(eventState, StateEvent{
 		Prev: string(prev), Next: string(state), Tier: tier, Cause: cause, Sources: sourceWords(t.words(), t.since), Queue: t.waitsIn(state),
 	})
-	t.parks(prev)
+	t.parks()
 }
 
-// parks keeps which event made the state parked, once the state's event has its number. An error that
-// outlasts its end is still the same error.
-func (t *Track) parks(prev agent.State) {
-	switch {
-	case t.state == agent.Parked:
-		t.park = t.stateSeq
-	case t.state != agent.InError || prev != agent.Parked:
-		t.park = 0
+// limit is an error that ends by itself.
+type limit struct {
+	Seq   uint64    `json:"seq"`   // number of the event that made the state parked; 0: there is none
+	Since time.Time `json:"since"` // the fold's time of the error; zero if an earlier server's event alone shows it
+}
+
+// parks keeps the number of the first event that made the state parked by the current error, once the event
+// has its number. The same error may make the state parked again, after a dialog or a holder that didn't answer.
+func (t *Track) parks() {
+	if t.unparks(t.state); t.state != agent.Parked {
+		return
+	}
+	e := t.failure()
+	if t.park.Seq == 0 || e != nil && !t.park.Since.IsZero() && !e.Since.Equal(t.park.Since) {
+		t.park = limit{Seq: t.stateSeq}
+	}
+	if e != nil {
+		t.park.Since = e.Since
 	}
 }
 
-// Parked is the number of the event that made the state parked, when its error came and when that ends. The
-// number is 0 without such an error.
+// unparks forgets the error in a state that no error outlasts.
+func (t *Track) unparks(state agent.State) {
+	switch state {
+	case agent.Parked, agent.InError, agent.Prompt, agent.Unknown:
+	default:
+		t.park = limit{}
+	}
+}
+
+// failure is the fold's error; nil before all that an earlier server read was read again.
+func (t *Track) failure() *agent.Failure {
+	if !t.Live() {
+		return nil
+	}
+	return t.d.fold.Failure()
+}
+
+// Parked is the number of the event that made the state parked first, when its error came and when that ends.
+// The number stays while a dialog hides the error or the holder doesn't answer. It is 0 without such an error.
 func (t *Track) Parked() (seq uint64, since, end time.Time) {
-	if t.d == nil || t.park == 0 {
+	e := t.failure()
+	if t.park.Seq == 0 || e == nil || e.ResumeAt == nil {
 		return 0, since, end
 	}
-	if e := t.d.fold.Status().Failure; e != nil && e.ResumeAt != nil {
-		return t.park, e.Since, *e.ResumeAt
+	if t.park.Since.IsZero() {
+		t.park.Since = e.Since
 	}
-	return 0, since, end
+	if !e.Since.Equal(t.park.Since) {
+		return 0, since, end
+	}
+	return t.park.Seq, e.Since, *e.ResumeAt
 }
 
 // waitsIn is the id of the first message if it waits although the agent's state allows messages.

@@ -36,7 +36,7 @@ type Track struct {
 	tier     int
 	cause    string
 	stateSeq uint64 // number of the event that made the state
-	park     uint64 // number of the event that made the state parked; 0 once its error is over
+	park     limit  // the error that made the state parked
 	mode     string // the agent's mode in the last event about it; empty: none yet
 	hooks    HookCounts
 
@@ -73,7 +73,7 @@ type saved struct {
 	StateSeq uint64      `json:"state_seq"`
 	Tier     int         `json:"tier"`
 	Cause    string      `json:"cause"`
-	Park     uint64      `json:"park,omitempty"`
+	Park     limit       `json:"limit"`
 	Mode     string      `json:"mode,omitempty"`
 
 	Detection json.RawMessage `json:"detection,omitempty"` // the fold's own form

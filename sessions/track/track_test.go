@@ -23,7 +23,7 @@ type speaker struct{ agent.Driver }
 func (speaker) Name() string { return "speaker" }
 func (speaker) Table() agent.Table {
 	hook := []agent.Witness{{Source: agent.SourceHook}}
-	return agent.Table{agent.MoveReady: hook, agent.MoveWork: hook, agent.MoveDone: hook, agent.MoveAsk: hook, agent.MoveAnswer: hook}
+	return agent.Table{agent.MoveReady: hook, agent.MoveWork: hook, agent.MoveDone: hook, agent.MoveFail: hook, agent.MoveAsk: hook, agent.MoveAnswer: hook}
 }
 
 func (speaker) Hook(data []byte) ([]agent.Fact, error) {
