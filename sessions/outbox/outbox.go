@@ -158,7 +158,7 @@ func (out *Outbox) First() bool {
 
 // Limit is an error that ends by itself, and the session's message for then.
 type Limit struct {
-	Seq     uint64    // number of the event that made the state parked; 0 without such an error
+	Seq     uint64    // number of the event that first made the state parked; 0 without such an error
 	Since   time.Time // when the error came
 	End     time.Time
 	Message string // empty: none is sent
@@ -173,6 +173,9 @@ const resumeMargin = 5 * time.Second
 // agent has that error and no person has typed since. It is in the queue from the limit's start, so a
 // server that is killed at its end doesn't send it again.
 func (out *Outbox) resume() {
+	if p := out.env.Program(); !p.Live && !p.Ended {
+		return // the limit isn't known yet
+	}
 	l := out.env.Limit()
 	person := out.env.Program().PersonAt.After(l.Since)
 	for _, q := range append([]*queued(nil), out.queue...) {

@@ -1,0 +1,67 @@
+package outbox
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"berth/agent"
+	"berth/sessions/loop"
+)
+
+// limited is the outbox of an agent that rests at a limit.
+type limited struct {
+	*box
+	now     time.Time
+	limit   Limit
+	program loop.Program
+}
+
+func newLimited(t *testing.T, dir string) *limited {
+	t.Helper()
+	l := &limited{box: newOutbox(t, dir), now: time.Now()}
+	l.program = loop.Program{State: agent.Parked, Follows: true, Reaches: true, Live: true}
+	l.limit = Limit{Seq: 10, Since: l.now, End: l.now.Add(time.Hour), Message: "continue"}
+	l.env.Now = func() time.Time { return l.now }
+	l.env.Program = func() loop.Program { return l.program }
+	l.env.Limit = func() Limit { return l.limit }
+	l.env.SaveSoon, l.env.Freshen = func() {}, func() {}
+	l.env.Cured = func(string) {}
+	return l
+}
+
+// waits checks which messages are in the queue after a tick.
+func (l *limited) waits(t *testing.T, when string, want ...string) {
+	t.Helper()
+	l.Tick(l.now)
+	if got := l.texts(t); !slices.Equal(got, want) {
+		t.Errorf("%s: %q wait, want %q", when, got, want)
+	}
+}
+
+// TestMessageOfTheServerBefore: a server that has yet to read the agent's sources doesn't know the limit. It
+// keeps the message.
+func TestMessageOfTheServerBefore(t *testing.T) {
+	dir := t.TempDir()
+	l := newLimited(t, dir)
+	l.waits(t, "at a limit", "continue")
+	data, err := l.Save()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l = newLimited(t, t.TempDir())
+	l.env.Dir = dir
+	if err := l.Load(); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Restore(data, true); err != nil {
+		t.Fatal(err)
+	}
+	known := l.limit
+	l.limit, l.program.Live = Limit{Message: "continue"}, false
+	l.waits(t, "before all is read", "continue")
+	l.limit, l.program.Live = known, true
+	l.waits(t, "when all is read", "continue")
+	l.limit = Limit{Message: "continue"}
+	l.waits(t, "when the limit is over")
+}
