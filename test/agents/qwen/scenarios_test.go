@@ -42,8 +42,9 @@ var agent = testbed.Agent{
 		"./notes.txt":                shield + "./notes.txt", // a paste of it would be a file dropped on the terminal
 		"'./notes.txt' ./sample.txt": shield + "'./notes.txt' ./sample.txt",
 		"picture.png":                shield + "picture.png",
-		"an @, an (@) and an @.":     "an @, an ( @) and an @.", // Qwen Code puts the blank
+		"an @, an (@) and an @.":     "an @, an ( @) and an @.",
 	},
+	Itself: map[string]bool{"an @, an (@) and an @.": true}, // it puts the blank
 	Messages: func(l *testbed.Lab) []string {
 		check(l.T, os.WriteFile(filepath.Join(l.Workspace, "picture.png"), []byte("no picture"), 0o600))
 		return []string{

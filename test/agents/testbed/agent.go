@@ -40,9 +40,11 @@ type Agent struct {
 	Work []string
 	// Errors are the model's scenarios that end a turn in an error, with the class.
 	Errors [][2]string
-	// Arrives is what the model gets of a message that doesn't arrive as it is. Messages are
-	// messages that only this agent gets; it may make files for them.
+	// Arrives is what the model gets of a message that doesn't arrive as it is. Itself are those of them
+	// that the agent changes: Berth types them as they are, and reports them so. Messages are messages
+	// that only this agent gets; it may make files for them.
 	Arrives  map[string]string
+	Itself   map[string]bool
 	Messages func(*Lab) []string
 	// Commands are commands that look like parts of this agent's dialogs. FILE is the file that
 	// they make.

@@ -96,7 +96,11 @@ func messages(l *Lab, a *Agent) {
 		default:
 			arrives = text
 		}
-		l.Confirmed(text, arrives)
+		as := ArrivedAs(text, arrives)
+		if a.Itself[text] {
+			as = "message"
+		}
+		l.ConfirmedAs(text, arrives, as)
 		if l.T.Failed() {
 			return
 		}

@@ -112,13 +112,19 @@ func (l *Lab) Takes(message string) {
 // the model must get it once, as arrives.
 func (l *Lab) Confirmed(text, arrives string) {
 	l.T.Helper()
+	l.ConfirmedAs(text, arrives, ArrivedAs(text, arrives))
+}
+
+// ConfirmedAs is Confirmed for a message that must be reported to have arrived as that.
+func (l *Lab) ConfirmedAs(text, arrives, as string) {
+	l.T.Helper()
 	began := time.Now()
 	n := l.Nudge(text, "--wait", "--timeout", l.Patient.String())
 	if n.Status != 0 || !n.Confirmed || !l.Evident(n.Evidence) {
 		l.T.Fatalf("%.60q (%d bytes): %+v %+v", text, len(text), n, n.Error)
 	}
-	if as := ArrivedAs(text, arrives); n.ArrivedAs != as {
-		l.T.Errorf("%.60q arrived as %q, and is reported as %s", text, arrives, n.ArrivedAs)
+	if n.ArrivedAs != as {
+		l.T.Errorf("%.60q arrived as %q, and is reported as %s, not %s", text, arrives, n.ArrivedAs, as)
 	}
 	if got := l.API.Arrivals(arrives); got != 1 {
 		last := ""
