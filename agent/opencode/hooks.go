@@ -105,6 +105,9 @@ func (e *event) fill(f *agent.Fact) {
 		f.Kind, f.Activity = agent.Acting, &agent.Activity{Kind: agent.Thinking}
 	case "tool.before":
 		f.Kind, f.Evidence = agent.ToolStarted, e.Tool
+		if e.Tool == toolShell || e.Tool == toolFetch { // their requests have the call's input
+			f.Request = Driver{}.Waiting(f)
+		}
 	case "tool.after":
 		f.Evidence = e.Tool
 		if e.Status != "error" { // it was refused, and the turn ends some milliseconds later; or it failed, and the model goes on

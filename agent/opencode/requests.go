@@ -10,6 +10,7 @@ import (
 
 	"berth/agent"
 	"berth/agent/drawn"
+	"berth/agent/forks"
 )
 
 // Names of tools and of permissions that Berth treats specially. A permission has the name of its
@@ -49,7 +50,14 @@ func (e *event) permission() *agent.Request {
 	case e.Permission == toolShell && m.Command != "":
 		r.SetInput(m.Command)
 		if in, err := agent.ReadInput(e.Input); err != nil || text(in, "command") != m.Command {
-			r.Raw = encoded(map[string]string{"command": m.Command})
+			if whole := agent.Compact(e.Input); whole != "" {
+				more = append(more, "input: "+whole)
+			}
+			if in == nil {
+				in = agent.Input{}
+			}
+			in["command"] = encoded(m.Command)
+			r.Raw = encoded(in)
 		}
 	case e.Permission == toolEdit && m.File != "":
 		r.SetInput(m.File)
@@ -119,11 +127,27 @@ func questions(list []asked) *agent.Request {
 	return r.Clone()
 }
 
-// Undrawn are the fields of a call that no dialog draws.
+// Waiting makes the prompt that a call would ask by its input alone.
+func (Driver) Waiting(f *agent.Fact) *agent.Request {
+	if f.Tool == toolQuestion {
+		var in struct{ Questions []asked }
+		if json.Unmarshal(f.Input, &in) != nil {
+			in.Questions = nil
+		}
+		return questions(in.Questions)
+	}
+	return (&event{Permission: f.Tool, Input: f.Input, Metadata: f.Input}).permission()
+}
+
+// Undrawn are the fields of a call that no dialog draws. Of a change they are the lines with
+// characters that opencode doesn't draw, or draws as nothing.
 func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 	in, err := agent.ReadInput(input)
-	if err != nil || tool == toolEdit || tool == toolFolder {
+	switch {
+	case err != nil || tool == toolFolder:
 		return ""
+	case tool == toolEdit:
+		return forks.UndrawnOfEdit(in)
 	}
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(in)) {

@@ -1,0 +1,106 @@
+package opencode_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"berth/agent"
+	"berth/agent/opencode"
+	"berth/detect"
+)
+
+// folded is what detection makes of reports and then of a screen that stays for some seconds. A report that
+// starts with a name and a blank has a hook of that name, which waits.
+func folded(t *testing.T, r *agent.Reading, reports ...string) *detect.Fold {
+	t.Helper()
+	now := time.Unix(0, 0)
+	f := detect.New(opencode.Driver{}, detect.Options{Start: now, Dir: "/ws"})
+	apply := func(fact agent.Fact) {
+		now = now.Add(100 * time.Millisecond)
+		fact.Time = now
+		f.Apply(fact)
+	}
+	for _, text := range append([]string{`{"event":"turn","session":"ses_1","text":"go on"}`}, reports...) {
+		hook, payload, waits := strings.Cut(text, " {")
+		if !waits {
+			hook, payload = "", text[1:]
+		}
+		fact := report(t, "{"+payload)
+		fact.Hook = hook
+		apply(fact)
+	}
+	if r == nil {
+		return f
+	}
+	for range 20 {
+		apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: r})
+	}
+	return f
+}
+
+// drawnBash is the dialog of a command, with its first button chosen.
+func drawnBash(t *testing.T) *agent.Reading {
+	r := opencode.Driver{}.Screen(screens(t)["bash"]["80x24"])
+	r.Dialog.Partial, r.Dialog.Options[0].Focused = false, true // texts of screens have no colors
+	return r
+}
+
+const (
+	elsewhere = `{"event":"tool.before","session":"ses_1","tool":"bash","call":"c","input":{"command":"touch one.txt && echo ran-one","workdir":"/other"}}`
+	here      = `{"event":"permission.asked","session":"ses_1","request":"per_1","permission":"bash","metadata":{"command":"touch one.txt && echo ran-one"},` +
+		`"call":"c","tool":"bash","input":{"command":"touch one.txt && echo ran-one"}}`
+)
+
+// TestUndrawn: the folder of a command that no hook asks about is in its prompt. A report that leaves it out is
+// contested.
+func TestUndrawn(t *testing.T) {
+	dialog := drawnBash(t)
+	for name, c := range map[string]struct {
+		reports   []string
+		contested bool
+	}{
+		"no hook asks":     {[]string{elsewhere}, false},
+		"it is left out":   {[]string{elsewhere, here}, true},
+		"it is reported":   {[]string{elsewhere, strings.Replace(here, `ran-one"}}`, `ran-one","workdir":"/other"}}`, 1)}, false},
+		"in the session's": {[]string{strings.Replace(elsewhere, "/other", "/ws", 1), here}, false},
+	} {
+		all := folded(t, dialog, c.reports...).Status().Requests
+		if len(all) != 1 || all[0].Contested != c.contested {
+			t.Errorf("%s: %+v", name, all)
+		} else if shown := strings.Contains(agent.Value(all[0].Text), `workdir: "/other"`); shown != (name == "no hook asks" || name == "it is reported") {
+			t.Errorf("%s: its text is %q", name, agent.Value(all[0].Text))
+		}
+	}
+}
+
+// TestOtherInput: a request with another command than its call keeps what the call has beside it.
+func TestOtherInput(t *testing.T) {
+	p := report(t, strings.Replace(command, `{"command":"touch one.txt"}`, `{"command":"touch two.txt"}`, 1)).Request
+	s, _ := opencode.Driver{}.Subject(p)
+	if undrawn := (opencode.Driver{}).Undrawn("bash", p.Raw, "/ws"); s.Command != "touch two.txt" || undrawn != `workdir: "/tmp"` || !strings.Contains(agent.Value(p.Text), `"command":"touch one.txt"`) {
+		t.Errorf("%+v, undrawn %q, text %q", s, undrawn, agent.Value(p.Text))
+	}
+}
+
+// TestUndrawnOfEdit: lines with characters that no dialog draws are listed.
+func TestUndrawnOfEdit(t *testing.T) {
+	p := report(t, `{"event":"permission.asked","session":"s","permission":"edit","metadata":{"filepath":"/ws/a.txt","diff":"@@ -1 +1,2 @@\n-old\n+new\u202e\n+plain\n"}}`).Request
+	if got := (opencode.Driver{}).Undrawn("edit", p.Raw, "/ws"); got != `diff: "+new\u202e"` {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestWaiting: a dialog of a question has the pages of its call.
+func TestWaiting(t *testing.T) {
+	input := colors[strings.Index(colors, `{"question":"Which color`) : len(colors)-2]
+	f := &agent.Fact{Tool: "question", Input: []byte(`{"questions":[` + input + `]}`)}
+	if p := (opencode.Driver{}).Waiting(f); p.Type != agent.PromptQuestion || len(p.Questions) != 2 || len(p.Questions[1].Options) != 2 {
+		t.Errorf("%+v", p)
+	}
+	for _, f := range []*agent.Fact{{}, {Tool: "question", Input: []byte("[")}, {Tool: "bash", Input: []byte("[")}} {
+		if (opencode.Driver{}).Waiting(f) == nil {
+			t.Errorf("%+v: none", f)
+		}
+	}
+}
