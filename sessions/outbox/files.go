@@ -109,16 +109,25 @@ func (out *Outbox) Load() error {
 		}
 		out.queue = append(out.queue, q)
 	}
-	slices.SortStableFunc(out.queue, func(a, b *queued) int { // what may stand in the composer goes first
-		switch {
-		case a.Direct == b.Direct:
-			return 0
-		case a.Direct:
-			return -1
-		}
-		return 1
-	})
+	out.order()
 	return failed
+}
+
+// order puts the queue in the order of delivery: first what may be in the composer, then the messages of callers.
+// The message after a limit comes last, because each of theirs goes on too.
+func (out *Outbox) order() {
+	rank := func(q *queued) int {
+		switch {
+		case q.Direct:
+			return 0
+		case q.busy || q.Stage != stageWaiting:
+			return 1
+		case q.Limit == 0:
+			return 2
+		}
+		return 3
+	}
+	slices.SortStableFunc(out.queue, func(a, b *queued) int { return rank(a) - rank(b) })
 }
 
 // keepStash keeps that a draft is put aside, before it is.

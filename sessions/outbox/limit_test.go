@@ -65,3 +65,26 @@ func TestMessageOfTheServerBefore(t *testing.T) {
 	l.limit = Limit{Message: "continue"}
 	l.waits(t, "when the limit is over")
 }
+
+// TestMessageOfACallerGoesFirst: the message after a limit may wait for days. One that a caller queues later
+// doesn't wait for it, also at the next server; a message that may be in the composer does go first.
+func TestMessageOfACallerGoesFirst(t *testing.T) {
+	dir := t.TempDir()
+	l := newLimited(t, dir)
+	l.waits(t, "at a limit", "continue")
+	for _, text := range []string{"stop", "do something else"} {
+		if _, err := l.Enqueue(t.Context(), tester, Nudge{Text: text}, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.waits(t, "with others", "stop", "do something else", "continue")
+	if next := newOutbox(t, dir).texts(t); !slices.Equal(next, []string{"stop", "do something else", "continue"}) {
+		t.Errorf("after a restart %q wait", next)
+	}
+	if err := l.stage(l.queue[2], stageTyped); err != nil {
+		t.Fatal(err)
+	}
+	if next := newOutbox(t, dir).texts(t); !slices.Equal(next, []string{"continue", "stop", "do something else"}) {
+		t.Errorf("with one in the composer %q wait", next)
+	}
+}

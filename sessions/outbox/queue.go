@@ -180,6 +180,7 @@ func (out *Outbox) enqueue(claim loop.Claim, n Nudge, expires time.Duration) (*T
 		return nil, err
 	}
 	out.queue = append(out.queue, q)
+	out.order()
 	out.tellQueued(q, "queued", q.By, "")
 	out.DeliverQueued()
 	return q.ticket, nil

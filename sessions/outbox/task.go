@@ -121,6 +121,7 @@ func (out *Outbox) parkAll(why string) {
 
 // queueTask decides about the first message of the queue.
 func (out *Outbox) queueTask(typer agent.MessageTyper, now time.Time) task {
+	out.order()
 	q := out.queue[0]
 	for _, later := range out.queue[1:] {
 		later.park("other messages are before it")
