@@ -56,11 +56,14 @@ func (out *Outbox) endQueued(d *nudging, o deliver.Outcome, e nudgeEvent, broken
 		out.taken = nil // its event could not be written
 		out.forgetQueued(q)
 		return out.env.Note(eventNudge, e)
+	case q.Over != "" && (o.Verdict == deliver.Lost || !broken && q.Tries >= maxRetries):
+		out.dropQueued(q, "removed", loop.Berth, q.Over)
+		return 0
 	case o.Verdict == deliver.Lost, q.Direct && !broken && q.Tries >= maxRetries: // not even taken back
 		out.forgetQueued(q)
 		e.Verdict, e.Queue, e.Nudge = string(deliver.Lost), "", q.ID
 		return out.env.Note(eventNudge, e)
-	case q.Direct:
+	case q.withdrawn():
 		q.Tries++
 		q.park(o.Evidence)
 		return 0

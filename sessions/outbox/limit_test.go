@@ -1,11 +1,13 @@
 package outbox
 
 import (
+	"encoding/json"
 	"slices"
 	"testing"
 	"time"
 
 	"berth/agent"
+	"berth/sessions/deliver"
 	"berth/sessions/loop"
 )
 
@@ -86,5 +88,54 @@ func TestMessageOfACallerGoesFirst(t *testing.T) {
 	}
 	if next := newOutbox(t, dir).texts(t); !slices.Equal(next, []string{"continue", "stop", "do something else"}) {
 		t.Errorf("with one in the composer %q wait", next)
+	}
+}
+
+// TestTypedMessageIsTakenBack: the delivery of the message was refused with its text left in the composer. When a
+// person types, or the limit is over, it is taken back and not sent.
+func TestTypedMessageIsTakenBack(t *testing.T) {
+	for why, over := range map[string]func(*limited){
+		"a person has typed": func(l *limited) { l.program.PersonAt = l.now.Add(time.Second) },
+		"the limit is over":  func(l *limited) { l.limit, l.program.State = Limit{Message: "continue"}, agent.Idle },
+	} {
+		l := newLimited(t, t.TempDir())
+		l.waits(t, "at a limit", "continue")
+		q := l.queue[0]
+		if err := l.stage(q, stageTyped); err != nil {
+			t.Fatal(err)
+		}
+		if o, err := l.options(q.Nudge, q, typist{}); err != nil || o.Withdraw {
+			t.Errorf("at the limit: %+v, %v", o, err)
+		}
+		over(l)
+		l.waits(t, why, "continue")
+		if o, err := l.options(q.Nudge, q, typist{}); err != nil || !o.Withdraw || !o.Cut || o.Own != "continue" {
+			t.Errorf("%s: %+v, %v", why, o, err)
+		}
+		next := newOutbox(t, l.env.Dir)
+		if o, err := next.options(q.Nudge, next.queue[0], typist{}); err != nil || !o.Withdraw {
+			t.Errorf("%s: at the next server %+v, %v", why, o, err)
+		}
+		l.env.Seen = func() deliver.Seen {
+			return deliver.Seen{State: agent.Idle, Reading: &agent.Reading{Composer: &agent.Composer{Mode: agent.ModeMessage, Text: "a draft"}}}
+		}
+		l.env.Gather = func() {}
+		d, err := l.beginNudge(tester, q.Nudge, q, typist{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for step := (deliver.Step{}); step.Done == nil; l.now = l.now.Add(50 * time.Millisecond) {
+			if step, err = l.stepNudge(d); err != nil || len(step.Write) > 0 {
+				t.Fatalf("%s: it writes %q, %v", why, step.Write, err)
+			}
+			if step.Done != nil {
+				l.endNudge(d, tester, *step.Done, false)
+			}
+		}
+		l.waits(t, why+", and the text is gone")
+		var last messageEvent
+		if err := json.Unmarshal(l.noted[len(l.noted)-1].Raw, &last); err != nil || last.What != "removed" || last.Why != why {
+			t.Errorf("%s: the last event is %+v, %v", why, last, err)
+		}
 	}
 }

@@ -190,8 +190,8 @@ func (out *Outbox) options(n Nudge, q *queued, typer agent.MessageTyper) (delive
 	if cut := q.cutOff(typer); cut != "" {
 		o.Own, o.Cut, o.Alone = cut, true, out.env.Program().PersonAt.Before(q.staged)
 	}
-	o.Withdraw = q != nil && q.Direct
-	if q == nil && len(out.queue) > 0 && out.queue[0].Direct { // it is not taken back yet
+	o.Withdraw = q != nil && q.withdrawn()
+	if q == nil && len(out.queue) > 0 && out.queue[0].withdrawn() { // it is not taken back yet
 		left := out.queue[0]
 		o.Own, o.Cut, o.Alone = left.cutOff(typer), true, out.env.Program().PersonAt.Before(left.staged)
 	}

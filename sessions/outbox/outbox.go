@@ -179,16 +179,20 @@ func (out *Outbox) resume() {
 	l := out.env.Limit()
 	person := out.env.Program().PersonAt.After(l.Since)
 	for _, q := range append([]*queued(nil), out.queue...) {
-		switch {
-		case q.Limit == 0 || q.busy || q.Stage != stageWaiting:
-		case q.Limit != l.Seq:
-			out.dropQueued(q, "removed", loop.Berth, "the limit is over")
-		case person:
-			out.dropQueued(q, "removed", loop.Berth, "a person has typed")
-		case l.Self:
-			out.dropQueued(q, "removed", loop.Berth, "the agent goes on by itself")
-		}
 		out.resumed = max(out.resumed, q.Limit)
+		why := ""
+		switch {
+		case q.Limit == 0 || q.busy:
+		case q.Limit != l.Seq:
+			why = "the limit is over"
+		case person:
+			why = "a person has typed"
+		case l.Self:
+			why = "the agent goes on by itself"
+		}
+		if why != "" {
+			out.withdraw(q, why)
+		}
 	}
 	if l.Seq <= out.resumed || l.Message == "" || l.Self || person || !out.env.Program().Ready() {
 		return
@@ -207,5 +211,21 @@ func (out *Outbox) resume() {
 	out.queue = append(out.queue, q)
 	out.tellQueued(q, "queued", q.By, "")
 	out.env.SaveSoon()
+	out.DeliverQueued()
+}
+
+// withdraw removes a message that isn't sent any more. One that may be in the composer is taken back first.
+func (out *Outbox) withdraw(q *queued, why string) {
+	if q.Stage == stageWaiting || out.env.Program().Ended {
+		out.dropQueued(q, "removed", loop.Berth, why)
+		return
+	}
+	if q.Over != "" {
+		return
+	}
+	q.Over = why
+	if err := out.saveQueued(q); err != nil {
+		out.env.Trouble("store a message", err)
+	}
 	out.DeliverQueued()
 }

@@ -57,6 +57,9 @@ type queued struct {
 	// Limit is the event of the limit that the message goes on after, at NotBefore. 0: it is another message.
 	Limit     uint64   `json:"limit,omitempty"`
 	NotBefore api.Time `json:"not_before"`
+	// Over is why a message after a limit isn't sent any more although it may be in the composer. It is taken
+	// back there first.
+	Over string `json:"over,omitempty"`
 
 	// Direct: it was never queued. It is on disk while it is typed, for the next server after a kill. That
 	// server takes it back and reports it as lost, because its caller went with the connection and may
@@ -355,6 +358,9 @@ func (out *Outbox) forgetQueued(q *queued) {
 		out.env.Trouble("remove a message from the queue", err)
 	}
 }
+
+// withdrawn says that what may be in the composer of the message is taken back, and nothing is sent.
+func (q *queued) withdrawn() bool { return q.Direct || q.Over != "" }
 
 // cutOff is a message that a delivery before this one has typed, or may have;
 // empty without.
