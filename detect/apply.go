@@ -195,6 +195,9 @@ func (f *Fold) screenShows(r *agent.Reading) {
 	hold(&s.Bare, r.Bare(), f.now)
 	hold(&s.Busy, r.Busy != "", f.now)
 	hold(&s.Hook, r.Hook, f.now)
+	if r.Bare() {
+		f.returned(agent.SourceScreen, "screen:composer")
+	}
 	hold(&s.Gone, (r.Composer != nil || r.Clear) && r.Dialog == nil, f.now)
 	s.turn(dialogKey(r.Dialog), f.now)
 	f.retries(r)

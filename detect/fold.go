@@ -19,8 +19,9 @@ type Options struct {
 	Headless bool
 	// Again: the agent may exit and be started again, after its startup prompts were answered.
 	Again bool
-	// Ready: the agent is known to have started up, so that it is idle unless a source says otherwise.
-	Ready bool
+	// Returns: the agent had started up before it left the foreground. It reports no start again, so its composer or a
+	// level ends the start, whatever the driver's table says.
+	Returns bool
 	// Start is when the program was started.
 	Start time.Time
 	// ScreenGrace is how long the screen must show a composer before the agent counts as idle
@@ -108,7 +109,7 @@ func New(d agent.Driver, o Options) *Fold {
 	}
 	f := &Fold{driver: d, table: d.Table(), o: o, now: o.Start}
 	f.m = memory{
-		current:      current{State: agent.Starting, Ready: o.Ready, Since: o.Start, Why: why{Tier: agent.TierProcess, Cause: "process:start"}},
+		current:      current{State: agent.Starting, Returns: o.Returns, Since: o.Start, Why: why{Tier: agent.TierProcess, Cause: "process:start"}},
 		conversation: conversation{Conversation: o.Conversation, Given: o.Conversation != ""},
 		turns:        turns{Background: map[string]bool{}},
 		sources:      sources{Levels: map[agent.Source]*level{}, Words: map[agent.Source]Word{}, Strangers: map[agent.Source]Word{}, Changed: o.Start},

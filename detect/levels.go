@@ -37,7 +37,21 @@ func (f *Fold) levelIs(fact *agent.Fact) {
 		}
 		return
 	}
+	if fact.Level == agent.LevelBusy && m.Returns && !m.Ready {
+		return // it is in the middle of a turn
+	}
+	if fact.Source != agent.SourceProcess && fact.Level != agent.LevelWaiting {
+		f.returned(fact.Source, fact.Cause)
+	}
 	f.ready(fact.Source, fact.Cause)
+}
+
+// returned ends the start of an agent that is back in the foreground.
+func (f *Fold) returned(s agent.Source, cause string) {
+	if m := &f.m; m.Returns && !m.Ready {
+		m.Ready = true
+		f.mark(s, cause, "")
+	}
 }
 
 // settle applies the rules that wait until something has held for long enough. A later rule may

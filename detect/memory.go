@@ -26,9 +26,10 @@ type current struct {
 	Why   why    // of the last fact or rule that changed anything
 	Owed  why    // of the last transition
 
-	Ready bool
-	Exit  *agent.Exit
-	Gate  bool
+	Ready   bool
+	Returns bool `json:",omitempty"` // see Options
+	Exit    *agent.Exit
+	Gate    bool
 }
 
 // conversation is the followed conversation.

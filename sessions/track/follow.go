@@ -103,7 +103,8 @@ func (t *Track) change(visitor *Visitor, seen agent.Process, now time.Time) {
 	old.close()
 	returns := visitor.is(g.last) && g.ready
 	if g.now != nil {
-		g.last, g.ready = g.now, old.fold.Status().Ready
+		g.ready = old.fold.Status().Ready || g.now.is(g.last) && g.ready
+		g.last = g.now
 	}
 	left := old.fold.Apply(agent.Fact{Kind: agent.ProgramExited, Source: agent.SourceProcess, Cause: causeForeground, Time: old.clock(now)})
 	left.Transitions = nil // the state follows from what is in the foreground now
@@ -116,7 +117,7 @@ func (t *Track) change(visitor *Visitor, seen agent.Process, now time.Time) {
 	driver := t.env.Fresh()
 	d := newDetection(driver, old.last)
 	o := t.options(d, old.last)
-	o.Ready = returns
+	o.Returns = returns
 	d.fold = detect.New(driver, o)
 	d.waking = waking{live: true, at: now, unseen: true}
 	t.d = d
