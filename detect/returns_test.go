@@ -23,7 +23,9 @@ func TestReturns(t *testing.T) {
 	shows := func(r *agent.Reading) agent.Fact {
 		return agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: r}
 	}
-	level := func(l agent.Level) agent.Fact { return agent.Fact{Kind: agent.LevelIs, Source: agent.SourceTitle, Level: l} }
+	level := func(l agent.Level) agent.Fact {
+		return agent.Fact{Kind: agent.LevelIs, Source: agent.SourceTitle, Level: l}
+	}
 	for _, c := range []struct {
 		name   string
 		fact   agent.Fact
