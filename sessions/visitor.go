@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"berth/agent"
+	"berth/sessions/outbox"
 	"berth/sessions/process"
 	"berth/sessions/track"
 )
@@ -82,6 +83,14 @@ type noDisk struct{}
 // Open finds nothing.
 func (noDisk) Open(name string) (fs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+}
+
+// recipient is a visitor as messages know it.
+func recipient(v *track.Visitor) *outbox.Recipient {
+	if v == nil {
+		return nil
+	}
+	return &outbox.Recipient{Agent: v.Agent, PID: v.PID, Start: v.Start}
 }
 
 // leaveAgent ends what the parts do with an agent that isn't followed any more.

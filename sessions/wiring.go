@@ -174,6 +174,7 @@ func (c *core) trackEnv() track.Env {
 		},
 		Fresh:         func() agent.Driver { return s.reg.driver(c.specNow()) },
 		TakesVisitors: c.takesVisitors, FindVisitor: c.findVisitor, Leave: c.leaveAgent, Enter: c.enterAgent,
+		Moved: func(from, to *track.Visitor) { c.outbox.Moved(*recipient(from), *recipient(to)) },
 		Child: func() track.Child {
 			child := c.life.Child()
 			return track.Child{PID: child.PID, Start: child.Start, Started: c.life.Started()}
@@ -300,6 +301,8 @@ func (c *core) outboxEnv() outbox.Env {
 		Removed:   c.kernel.Stopping,
 		Keeps:     func() bool { return c.track.Keeps() },
 		Interrupt: c.clients.Interrupt,
+		Recipient: func() *outbox.Recipient { return recipient(c.track.Visitor()) },
+		Lives:     func(r outbox.Recipient) bool { return process.Runs(r.PID, r.Start) },
 		Next:      c.kernel.Emit.Next,
 		Limit: func() outbox.Limit {
 			l := outbox.Limit{Message: c.spec.AfterLimit, Self: c.track.GoesOn()}

@@ -161,6 +161,9 @@ func (out *Outbox) beginNudge(claim loop.Claim, n Nudge, q *queued, typer agent.
 	if q != nil && !slices.Contains(out.queue, q) {
 		return nil, api.Errorf(api.CodeNotFound, "the message %s was removed from the queue", q.ID)
 	}
+	if q != nil && !out.goesTo(q) {
+		return nil, api.Errorf(api.CodeNotReady, "%s, which the message %s is for, isn't in the foreground", q.For.Agent, q.ID)
+	}
 	options, err := out.options(n, q, typer)
 	if err != nil {
 		return nil, err

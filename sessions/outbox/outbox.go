@@ -34,10 +34,12 @@ import (
 // Env is what the outbox uses of its session.
 type Env struct {
 	loop.Env
-	Removed   func() bool   // the session is being removed
-	Keeps     func() bool   // the agent shows messages that it keeps for later
-	Interrupt func() bool   // a client waits for the end of a delivery, to interrupt the turn
-	Limit     func() Limit  // the agent's current one
+	Removed   func() bool       // the session is being removed
+	Keeps     func() bool       // the agent shows messages that it keeps for later
+	Interrupt func() bool       // a client waits for the end of a delivery, to interrupt the turn
+	Limit     func() Limit      // the agent's current one
+	Recipient func() *Recipient // the followed agent in the session's shell; nil: the session's own program is followed
+	Lives     func(Recipient) bool
 	Next      func() uint64 // the number of the session's next event
 	Gather    func()        // writes the event of the keystrokes so far
 	Write     func(file string, data []byte) error

@@ -34,7 +34,9 @@ func (listener) Table() agent.Table           { return agent.Table{} }
 type box struct {
 	*Outbox
 	noted     []events.Line
-	interrupt bool // a client waits to interrupt the turn
+	interrupt bool       // a client waits to interrupt the turn
+	visitor   *Recipient // the agent in the session's shell
+	lives     map[Recipient]bool
 }
 
 var tester = loop.Claim{Actor: loop.Actor{Identity: keys.Identity{Name: "tester"}, Client: "c1"}}
@@ -61,9 +63,11 @@ func newOutbox(t *testing.T, dir string) *box {
 			Standing:   func() loop.Standing { return loop.Standing{Name: "one", Agent: "listener", Driver: listener{}} },
 		},
 		Interrupt: func() bool { return b.interrupt },
-		Next:      func() uint64 { return uint64(len(b.noted)) + 1 },
-		Write:     func(file string, data []byte) error { return os.WriteFile(file, data, 0o600) },
-		Change:    func(_ context.Context, fn func() error) error { return fn() },
+		Removed:   func() bool { return false },
+		Recipient: func() *Recipient { return b.visitor }, Lives: func(r Recipient) bool { return b.lives[r] },
+		Next:   func() uint64 { return uint64(len(b.noted)) + 1 },
+		Write:  func(file string, data []byte) error { return os.WriteFile(file, data, 0o600) },
+		Change: func(_ context.Context, fn func() error) error { return fn() },
 	})
 	if err := b.Load(); err != nil {
 		t.Fatal(err)

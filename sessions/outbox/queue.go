@@ -61,6 +61,9 @@ type queued struct {
 	// back there first.
 	Over string `json:"over,omitempty"`
 
+	// For is the agent in the session's shell that it was queued for; nil when that was the session's own program.
+	For *Recipient `json:"for,omitempty"`
+
 	// Direct: it was never queued. It is on disk while it is typed, for the next server after a kill. That
 	// server takes it back and reports it as lost, because its caller went with the connection and may
 	// have sent it again.
@@ -161,6 +164,9 @@ func (out *Outbox) enqueue(claim loop.Claim, n Nudge, expires time.Duration) (*T
 	if out.env.Program().Ended && out.env.Program().State != agent.Restarting {
 		return nil, out.env.Exited()
 	}
+	if _, ok := out.env.Driver().(agent.MessageTyper); !ok && out.env.Program().Follows { // an agent in a shell, and it has left
+		return nil, api.Errorf(api.CodeNoDriver, "the agent in %s has ended: the message wasn't queued", out.env.Name()).With("session", out.env.Name())
+	}
 	size := len(n.Text)
 	for _, q := range out.queue {
 		size += len(q.Nudge.Text)
@@ -173,7 +179,7 @@ func (out *Outbox) enqueue(claim loop.Claim, n Nudge, expires time.Duration) (*T
 	number := out.env.Next()
 	q := &queued{
 		ID: queueID(number), number: number, By: claim.By(), Kind: claim.Identity.Kind, Source: claim.Identity.Source, Proof: claim.Identity.Certificate,
-		Nudge: n, Since: api.At(now), Stage: stageWaiting, ticket: &Ticket{outbox: out, parked: make(chan struct{}), done: make(chan Delivered, 1)},
+		Nudge: n, For: out.env.Recipient(), Since: api.At(now), Stage: stageWaiting, ticket: &Ticket{outbox: out, parked: make(chan struct{}), done: make(chan Delivered, 1)},
 	}
 	if expires > 0 {
 		q.Expires = api.At(now.Add(expires))
@@ -373,4 +379,56 @@ func (q *queued) cutOff(typer agent.MessageTyper) string {
 		return ""
 	}
 	return typed
+}
+
+// Recipient is an agent that a person has started in the session's shell. A message that is queued for it goes to no
+// other agent.
+type Recipient struct {
+	Agent string `json:"agent"`
+	PID   int    `json:"pid"`
+	Start string `json:"start"` // its start time, which distinguishes processes with the same pid
+}
+
+// goesTo reports whether the agent that is followed now may get the message.
+func (out *Outbox) goesTo(q *queued) bool {
+	now := out.env.Recipient()
+	return q.For == nil || now != nil && *now == *q.For
+}
+
+// next is the first message for the agent that is followed now; nil for none.
+func (out *Outbox) next() *queued {
+	at := slices.IndexFunc(out.queue, out.goesTo)
+	if at < 0 {
+		return nil
+	}
+	return out.queue[at]
+}
+
+// dropLeft removes the messages for agents that have ended. Those for one that is suspended wait for it.
+func (out *Outbox) dropLeft() {
+	for _, q := range append([]*queued(nil), out.queue...) {
+		switch {
+		case q.busy || out.goesTo(q):
+		case out.env.Lives(*q.For):
+			q.park("it is for " + q.For.Agent + ", which isn't in the foreground")
+		case q.Stage == stageEntered:
+			out.unconfirmed(q, nudgeEvent{By: q.By, Bytes: len(q.Nudge.Text), Evidence: q.For.Agent + " ended before it confirmed the message"})
+		default:
+			out.dropQueued(q, "removed", loop.Berth, q.For.Agent+", which it was for, has ended")
+		}
+	}
+}
+
+// Moved records that a recipient is followed as another process from now on: a program that only started the agent was
+// found first.
+func (out *Outbox) Moved(from, to Recipient) {
+	for _, q := range out.queue {
+		if q.For == nil || *q.For != from {
+			continue
+		}
+		q.For = &to
+		if err := out.saveQueued(q); err != nil {
+			out.env.Trouble("store a message", err)
+		}
+	}
 }

@@ -68,6 +68,7 @@ func (out *Outbox) work(ctx context.Context) {
 func (out *Outbox) task() task {
 	now := out.env.Now()
 	next := out.expireQueued(now)
+	out.dropLeft()
 	if len(out.queue) == 0 && out.stash == nil || out.env.Removed() {
 		out.working = false
 		return task{over: true}
@@ -90,7 +91,7 @@ func (out *Outbox) task() task {
 			next = min(next, taskAgain)
 		}
 	}
-	if len(out.queue) == 0 {
+	if out.next() == nil {
 		return task{wait: next}
 	}
 	e := out.queueTask(typer, now)
@@ -115,16 +116,20 @@ func (out *Outbox) expireQueued(now time.Time) time.Duration {
 
 func (out *Outbox) parkAll(why string) {
 	for _, q := range out.queue {
-		q.park(why)
+		if out.goesTo(q) {
+			q.park(why)
+		}
 	}
 }
 
 // queueTask decides about the first message of the queue.
 func (out *Outbox) queueTask(typer agent.MessageTyper, now time.Time) task {
 	out.order()
-	q := out.queue[0]
-	for _, later := range out.queue[1:] {
-		later.park("other messages are before it")
+	q := out.next()
+	for _, later := range out.queue {
+		if later != q && out.goesTo(later) {
+			later.park("other messages are before it")
+		}
 	}
 	if !out.env.Program().State.Rests() && q.Stage != stageEntered {
 		q.park("it is " + string(out.env.Program().State))
@@ -135,7 +140,7 @@ func (out *Outbox) queueTask(typer agent.MessageTyper, now time.Time) task {
 		return task{wait: left}
 	}
 	out.env.Freshen()
-	if !out.env.Program().Ready() || len(out.queue) == 0 || out.queue[0] != q {
+	if !out.env.Program().Ready() || out.next() != q {
 		return task{wait: taskPace} // what was read just now has changed it
 	}
 	seen := out.env.Seen()

@@ -25,6 +25,9 @@ func Programs(int) []Program { return nil }
 // InFront is not asked for without Programs.
 func InFront(int, string) bool { return false }
 
+// Runs is not asked for either.
+func Runs(int, string) bool { return false }
+
 // Environ is not known either.
 func Environ(int) []string { return nil }
 

@@ -59,6 +59,12 @@ func InFront(pid int, start string) bool {
 	return ok && s.start == start && s.group == s.front && s.state != "Z" && s.state != "X"
 }
 
+// Runs reports whether the process with that start time is there, in the foreground or not.
+func Runs(pid int, start string) bool {
+	s, ok := readStat(pid)
+	return ok && s.start == start && s.state != "Z" && s.state != "X"
+}
+
 // Environ is the environment that the process was started with; nil when the system doesn't tell.
 func Environ(pid int) []string {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")

@@ -26,11 +26,13 @@ type Env struct {
 	Fresh func() agent.Driver
 	// TakesVisitors reports whether an agent in the foreground is followed in place of the session's own program, as
 	// in a shell. FindVisitor is the agent in a foreground process group; nil for none. Leave ends what other parts do
-	// with the agent that was followed, and Enter makes them ready for another one.
+	// with the agent that was followed, and Enter makes them ready for another one. Moved: the same agent is followed as
+	// another process.
 	TakesVisitors func() bool
 	FindVisitor   func(group int) *Visitor
 	Leave         func()
 	Enter         func(at time.Time)
+	Moved         func(from, to *Visitor)
 	// Child is the program. Exit is its end, nil while it runs.
 	Child func() Child
 	Exit  func() *api.Exit

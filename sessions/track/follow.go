@@ -86,6 +86,7 @@ func (t *Track) deepen(seen agent.Process) {
 	if found == nil || found.Agent != t.visitors.now.Agent || found.is(t.visitors.now) {
 		return
 	}
+	t.env.Moved(t.visitors.now, found)
 	found.Since, t.visitors.now = t.visitors.now.Since, found
 	t.d.files.state.Stop()
 	t.d.files.state, t.d.stateSeen = nil, nil
