@@ -1,6 +1,7 @@
 package opencode_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,9 +27,14 @@ func folded(t *testing.T, r *agent.Reading, reports ...string) *detect.Fold {
 		if !waits {
 			hook, payload = "", text[1:]
 		}
-		fact := report(t, "{"+payload)
-		fact.Hook = hook
-		apply(fact)
+		facts, err := opencode.Driver{}.Hook([]byte("{" + payload))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, fact := range facts {
+			fact.Hook = hook
+			apply(fact)
+		}
 	}
 	if r == nil {
 		return f
@@ -44,6 +50,36 @@ func drawnBash(t *testing.T) *agent.Reading {
 	r := opencode.Driver{}.Screen(screens(t)["bash"]["80x24"])
 	r.Dialog.Partial, r.Dialog.Options[0].Focused = false, true // texts of screens have no colors
 	return r
+}
+
+// TestReplies: "Allow always" for a call allows another one of its step, and a refusal refuses it: no prompt of it
+// stays open, though its dialog was never drawn.
+func TestReplies(t *testing.T) {
+	all := func(event, more string) (two []string) {
+		for _, call := range []string{"1", "2"} {
+			hook := ""
+			if event == "permission.asked" {
+				hook = "h" + call + " "
+			}
+			two = append(two, hook+`{"event":"`+event+`","session":"ses_1","tool":"bash","permission":"bash","call":"`+call+`","metadata":{"command":"touch `+call+`"},"input":{"command":"touch `+call+`"}`+more+`}`)
+		}
+		return two
+	}
+	begun := slices.Concat(all("tool.before", ""), all("permission.asked", ""))
+	if open := folded(t, nil, begun...).Status().Requests; len(open) != 2 {
+		t.Fatalf("%d prompts are open", len(open))
+	}
+	always := all("permission.replied", `,"reply":"always"`)
+	s := folded(t, nil, slices.Concat(begun, always)...).Status()
+	if len(s.Requests) != 0 || s.Activity == nil || s.Activity.Tool != "bash" {
+		t.Errorf("after always: %+v, %+v", s.Requests, s.Activity)
+	}
+	if open := folded(t, nil, slices.Concat(begun, always[:1])...).Status().Requests; len(open) != 1 || open[0].FullInput != "touch 2" {
+		t.Errorf("after one answer: %+v", open)
+	}
+	if open := folded(t, nil, slices.Concat(begun, all("permission.replied", `,"reply":"reject"`), []string{`{"event":"step","session":"ses_1"}`})...).Status().Requests; len(open) != 0 {
+		t.Errorf("after a refusal: %+v", open)
+	}
 }
 
 const (

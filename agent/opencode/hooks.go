@@ -33,6 +33,7 @@ type event struct {
 	Call   string          `json:"call"`
 	Input  json.RawMessage `json:"input"`
 	Status string          `json:"status"`
+	Reply  string          `json:"reply"` // to a permission
 
 	Permission string          `json:"permission"`
 	Patterns   []string        `json:"patterns"`
@@ -80,7 +81,12 @@ func (Driver) Hook(payload []byte) ([]agent.Fact, error) {
 		Agent: e.Agent, AgentType: e.AgentType, Turn: e.Turn, Tool: e.Tool, Call: e.Call, Input: e.Input,
 	}
 	e.fill(&f)
-	return []agent.Fact{f}, nil
+	facts := []agent.Fact{f}
+	if e.Name == "permission.replied" && f.Kind == agent.ToolEnded { // its prompt is over, and the call goes on
+		e.starts(&f)
+		facts = append(facts, f)
+	}
+	return facts, nil
 }
 
 // fill completes the fact with what the event reports.
@@ -104,10 +110,7 @@ func (e *event) fill(f *agent.Fact) {
 	case "compacted":
 		f.Kind, f.Activity = agent.Acting, &agent.Activity{Kind: agent.Thinking}
 	case "tool.before":
-		f.Kind, f.Evidence = agent.ToolStarted, e.Tool
-		if e.Tool == toolShell || e.Tool == toolFetch { // their requests have the call's input
-			f.Request = Driver{}.Waiting(f)
-		}
+		e.starts(f)
 	case "tool.after":
 		f.Evidence = e.Tool
 		if e.Status != "error" { // it was refused, and the turn ends some milliseconds later; or it failed, and the model goes on
@@ -117,9 +120,25 @@ func (e *event) fill(f *agent.Fact) {
 		f.Kind, f.Request, f.Tool, f.Evidence = agent.Asked, e.permission(), e.Permission, e.Permission
 	case "question.asked":
 		f.Kind, f.Request, f.Tool, f.Evidence = agent.Asked, questions(e.Questions), toolQuestion, toolQuestion
-	case "permission.replied", "question.replied", "question.rejected":
+	case "permission.replied":
+		// "Allow always" for one call allows others of the same step, whose dialogs are never drawn. A
+		// refusal refuses them all: the turn's end or the next step closes their prompts.
+		if e.Call != "" && e.Reply != replyReject {
+			f.Kind = agent.ToolEnded
+		}
+	case "step":
+		f.Kind = agent.StepEnded
+	case "question.replied", "question.rejected":
 		// The end of its hook, of its call and of its dialog close the prompt. Another one of its
 		// type may be open.
+	}
+}
+
+// starts makes the fact of a call that begins, or that was allowed.
+func (e *event) starts(f *agent.Fact) {
+	f.Kind, f.Evidence = agent.ToolStarted, e.Tool
+	if e.Tool == toolShell || e.Tool == toolFetch { // their requests have the call's input
+		f.Request = Driver{}.Waiting(f)
 	}
 }
 

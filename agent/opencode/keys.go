@@ -8,6 +8,9 @@ import (
 	"berth/agent/hooks"
 )
 
+// replyReject refuses a permission.
+const replyReject = "reject"
+
 // reply is the answer that the plugin gives to opencode.
 type reply struct {
 	Reply   string     `json:"reply,omitempty"`
@@ -32,13 +35,13 @@ func (Driver) Verdict(p *agent.Request, a agent.Answer, _ []byte) (agent.Verdict
 	case a.Kind == agent.Accept:
 		return verdict(reply{Reply: "once"}, agent.OutcomeAccepted)
 	case a.Kind == agent.Deny:
-		return verdict(reply{Reply: "reject", Message: a.Text}, agent.OutcomeDenied)
+		return verdict(reply{Reply: replyReject, Message: a.Text}, agent.OutcomeDenied)
 	case a.Kind == agent.ChooseOption && a.Option == 1:
 		return verdict(reply{Reply: "once"}, agent.OutcomeAccepted)
 	case a.Kind == agent.ChooseOption && a.Option == 2:
 		return verdict(reply{Reply: "always"}, agent.OutcomeAccepted)
 	case a.Kind == agent.ChooseOption && a.Option == 3:
-		return verdict(reply{Reply: "reject"}, agent.OutcomeDenied)
+		return verdict(reply{Reply: replyReject}, agent.OutcomeDenied)
 	}
 	return agent.Verdict{}, wrong("accept, deny [TEXT] or option N, of 3")
 }

@@ -7,6 +7,7 @@ import { appendFileSync } from "node:fs"
 export const Berth = async ({ client }) => {
   const families = new Map() // of conversations: the id of the parent, "" without one, and the kind of agent
   const calls = new Map() // tool calls that have not ended, by id
+  const asked = new Map() // permissions without a reply, by id: the call that each is for
   const hooks = new Map() // hooks that wait for an answer, by the request's id
   const talks = new Map() // of conversations: what is known of the current turn
   const contexts = new Map() // of conversations: the text for the model's instructions
@@ -145,7 +146,10 @@ export const Berth = async ({ client }) => {
     "message.updated": async ({ info }) => {
       const t = talk(info.sessionID)
       if (info.role === "user") return t.users.add(info.id)
-      if (info.id !== t.rejected) t.rejected = ""
+      if (t.rejected && info.id !== t.rejected) { // the model goes on after a refusal with words
+        t.rejected = ""
+        await tell({ event: "step", ...(await from(info.sessionID)), turn: t.turn })
+      }
       t.step = info.id
       const text = t.texts.get(info.parentID)
       if (text !== undefined) {
@@ -167,13 +171,17 @@ export const Berth = async ({ client }) => {
       const { filediff, files, ...metadata } = p.metadata ?? {}
       const call = calls.get(p.tool?.callID)
       const body = { event: "permission.asked", ...(await from(p.sessionID)), turn: talk(p.sessionID).turn, request: p.id, permission: p.permission, patterns: p.patterns, always: p.always }
-      Object.assign(body, { metadata, call: p.tool?.callID, tool: call?.tool, input: call?.input })
+      const about = { call: p.tool?.callID, tool: call?.tool, input: call?.input }
+      asked.set(p.id, about)
+      Object.assign(body, { metadata, ...about })
       ask(body, (answer) => post(`/permission/${p.id}/reply`, answer))
     },
     "permission.replied": async (p) => {
       answered(p.requestID)
       if (p.reply === "reject") rejects(p.sessionID)
-      await tell({ event: "permission.replied", ...(await from(p.sessionID)), request: p.requestID, reply: p.reply })
+      const about = asked.get(p.requestID)
+      asked.delete(p.requestID)
+      await tell({ event: "permission.replied", ...(await from(p.sessionID)), request: p.requestID, reply: p.reply, ...about })
     },
     "question.asked": async (q) => {
       const body = { event: "question.asked", ...(await from(q.sessionID)), turn: talk(q.sessionID).turn, request: q.id, questions: q.questions, call: q.tool?.callID }
