@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"io/fs"
+	"path/filepath"
 	"time"
 
 	"berth/agent"
@@ -48,19 +49,39 @@ func (c *core) findVisitor(group int) *track.Visitor {
 		}
 		var env map[string]string
 		if p.UID == c.spec.owner() {
-			env = EnvMap(process.Environ(p.PID))
+			env = c.visitorEnv(process.Environ(p.PID))
 		}
 		running, ok := runningAgent(drivers[name], append([]string{name}, args...), env)
 		if !ok || !p.Terminal {
 			return found
 		}
 		exe = p.Exe
-		found = &track.Visitor{Agent: name, Group: group, PID: p.PID, Start: p.Start}
-		if env != nil {
-			found.StateFile, found.LogFiles = running.StateFile, running.LogFiles
+		found = &track.Visitor{
+			Agent: name, Group: group, PID: p.PID, Start: p.Start, StateFile: absolute(running.StateFile), LogFiles: absolute(running.LogFiles),
 		}
 	}
 	return found
+}
+
+// visitorEnv is the environment of an agent that the session's user runs; nil when the system doesn't tell it. Without
+// HOME an agent uses its account's home: the server's own is known here.
+func (c *core) visitorEnv(entries []string) map[string]string {
+	if entries == nil {
+		return nil
+	}
+	env := EnvMap(entries)
+	if env["HOME"] == "" && c.spec.User == "" {
+		env["HOME"] = c.s.reg.options.Environment.Home
+	}
+	return env
+}
+
+// absolute is a path, or empty for one that is relative: it would be below the server's own folder.
+func absolute(path string) string {
+	if !filepath.IsAbs(path) {
+		return ""
+	}
+	return path
 }
 
 // runningAgent is how a running agent is followed; ok is false if its command line holds no conversation on the
