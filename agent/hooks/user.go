@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 	"strings"
@@ -131,7 +132,7 @@ func readObject(data []byte) (o object, err error) {
 	if _, err := d.Token(); err != nil {
 		return nil, err
 	}
-	if d.More() {
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("text follows the JSON object")
 	}
 	return o, nil

@@ -42,7 +42,7 @@ func TestUserFile(t *testing.T) {
 	if err != nil || strings.Contains(string(newer.After), "/old/") || strings.Count(string(newer.After), "exec '/new/berth-hold'") != 2 {
 		t.Errorf("of another program: %v %s", err, newer.After)
 	}
-	for _, wrong := range []string{`[]`, `{"hooks":3}`, `{"hooks":{"Stop":{}}}`, "{// comment\n}", `{} {}`, `{"a":`} {
+	for _, wrong := range []string{`[]`, `{"hooks":3}`, `{"hooks":{"Stop":{}}}`, "{// comment\n}", `{} {}`, `{"a":1}}`, `{}]`, `{} x`, `{"a":`} {
 		disk["s.json"].Data = []byte(wrong)
 		if f, err := UserFile(disk, "/s.json", groups("/x")); err == nil {
 			t.Errorf("%s gives %s", wrong, f.After)
