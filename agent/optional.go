@@ -197,6 +197,13 @@ type UndrawnInputReader interface {
 	Undrawn(tool string, input json.RawMessage, dir string) string
 }
 
+// CallJoiner is a Driver whose agent reports a permission with the id of its call, and each of the two
+// reports has fields that the other one lacks.
+type CallJoiner interface {
+	// WithCall is the permission with the fields that only its call's input has.
+	WithCall(asked *Request, input json.RawMessage) *Request
+}
+
 // CallExplainer is a Driver whose agent reports some permissions without all that matters about them, such
 // as the folder that a relative name is in. The agent's call, which was reported before, has the rest.
 type CallExplainer interface {

@@ -32,7 +32,7 @@ func (f *Fold) asked(fact *agent.Fact) {
 	if m.Turn.Phase == "" && fact.Hook == "" && f.overBy(fact) {
 		return // a late report: the prompt ended with its turn
 	}
-	fact = f.explained(f.withUndrawn(f.named(fact)))
+	fact = f.explained(f.withUndrawn(f.joined(f.named(fact))))
 	dialog, how := f.dialog(), agent.NoMatch
 	if dialog != nil && !f.spent() {
 		how = f.driver.Match(dialog, fact.Request)
@@ -127,6 +127,23 @@ func (f *Fold) named(fact *agent.Fact) *agent.Fact {
 	}
 	if p := fact.Request; p.Tool != nil {
 		whole.Tool = *p.Tool
+	}
+	return &whole
+}
+
+// joined returns the fact with what only its call has, for agents that name that call. The call asks the
+// same from then on.
+func (f *Fold) joined(fact *agent.Fact) *agent.Fact {
+	joiner, ok := f.driver.(agent.CallJoiner)
+	if !ok || fact.Call == "" {
+		return fact
+	}
+	whole := *fact
+	for i := range f.m.Calls {
+		if c := &f.m.Calls[i]; c.ID == fact.Call {
+			whole.Request = joiner.WithCall(fact.Request, []byte(c.Input))
+			f.keepAsks(c, &whole)
+		}
 	}
 	return &whole
 }

@@ -34,6 +34,8 @@ var (
 	_ agent.KeyReader          = Driver{}
 	_ agent.SubjectReader      = Driver{}
 	_ agent.TranscriptReader   = Driver{}
+	_ agent.UndrawnInputReader = Driver{}
+	_ agent.CallJoiner         = Driver{}
 	_ agent.GateHooks          = Driver{}
 )
 

@@ -80,6 +80,7 @@ func (Driver) Log(line []byte) ([]agent.Fact, error) {
 		}}
 	case "tool.execution_start":
 		f.Kind, f.Tool, f.Call, f.Input, f.Evidence = agent.ToolStarted, d.Tool, d.Call, d.Input, d.Tool
+		f.Request = call(d.Tool, d.Input)
 	case "tool.execution_complete":
 		f.Kind, f.Call = agent.ToolEnded, d.Call
 	case "permission.requested":

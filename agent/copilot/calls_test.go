@@ -1,0 +1,137 @@
+package copilot_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"berth/agent"
+	"berth/agent/copilot"
+	"berth/detect"
+)
+
+// talk is a session in /srv/ws whose log and screen are read.
+type talk struct {
+	t   *testing.T
+	f   *detect.Fold
+	now time.Time
+}
+
+func newTalk(t *testing.T) *talk {
+	s := &talk{t: t, now: time.Unix(0, 0)}
+	s.f = detect.New(copilot.Driver{}, detect.Options{Start: s.now, Dir: "/srv/ws"})
+	s.f.Apply(agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceHook, Cause: "hook:UserPromptSubmit", Time: s.now})
+	return s
+}
+
+func (s *talk) log(kind, data string) {
+	s.t.Helper()
+	facts, err := copilot.Driver{}.Log([]byte(`{"type":"` + kind + `","data":` + data + `}`))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, f := range facts {
+		f.Time = s.now
+		s.f.Apply(f)
+	}
+}
+
+// calls is the call of "touch one.txt" with more fields, and asks its permission in a folder.
+func (s *talk) calls(id, more string) {
+	s.log("tool.execution_start", `{"toolCallId":"`+id+`","toolName":"bash","arguments":{"command":"touch one.txt","description":"Run it"`+more+`}}`)
+}
+
+func (s *talk) asks(id, segments string) {
+	s.log("permission.requested", `{"permissionRequest":{"kind":"shell","toolCallId":"`+id+`","fullCommandText":"touch one.txt","intention":"Run it","commandSegments":[`+segments+`]}}`)
+}
+
+// show draws the dialog of the command, and returns the prompt and whether an answer presses a key.
+func (s *talk) show() (p *agent.Request, keyed bool) {
+	s.t.Helper()
+	r := shown(command(" ❯ 1. Yes", "   2. No, and tell Copilot what to do differently (Esc to stop)")...)
+	for range 4 {
+		s.now = s.now.Add(100 * time.Millisecond)
+		s.f.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: r, Time: s.now})
+	}
+	if p = s.f.Status().Request; p == nil {
+		s.t.Fatal("it asks nothing")
+	}
+	d, ok := s.f.Pending(p.ID)
+	return p, ok && d.Dialog != nil && d.Whole && !p.Contested && !d.Over && !d.Alike && s.f.Asks(r.Dialog, p.ID)
+}
+
+func in(folder string) string { return fmt.Sprintf(`{"workingDirectory":%q}`, folder) }
+
+// TestUndrawn: the dialog of a command shows neither its folder nor how it runs. The prompt's text does, and
+// its digest covers them, whether the log comes before the dialog or after it.
+func TestUndrawn(t *testing.T) {
+	digests := map[string]string{}
+	for _, c := range []struct{ more, segments, want string }{
+		{"", "", "Run it"},
+		{"", in("/srv/ws"), "Run it"},
+		{"", in("/srv/ws/") + "," + in("/srv/ws/"), "Run it"},
+		{"", in("/etc"), "Run it\n\nworkingDirectory: \"/etc\""},
+		{"", in("/srv/ws") + "," + in("/etc"), "Run it\n\nworkingDirectory: [\"/srv/ws\",\"/etc\"]"},
+		{`,"detach":true`, in("/srv/ws"), "Run it\n\ndetach: true"},
+		{`,"detach":false`, in("/srv/ws"), "Run it"},
+		{`,"detach":true`, in("/etc"), "Run it\n\ndetach: true\nworkingDirectory: \"/etc\""},
+		{`,"Command":"rm x"`, in("/srv/ws"), "Run it\n\ncall: {\"Command\":\"rm x\",\"command\":\"touch one.txt\",\"description\":\"Run it\"}"},
+	} {
+		name := c.more + " " + c.segments
+		s := newTalk(t)
+		s.calls("a", c.more)
+		s.asks("a", c.segments)
+		p, keyed := s.show()
+		if agent.Value(p.Text) != c.want || !keyed {
+			t.Errorf("%s: it asks %q, and a key answers it: %v", name, agent.Value(p.Text), keyed)
+		}
+		if other, ok := digests[p.Digest]; ok {
+			t.Errorf("%s and %s have one digest", name, other)
+		}
+		digests[p.Digest] = name
+
+		s = newTalk(t)
+		before, _ := s.show()
+		s.calls("a", c.more)
+		s.asks("a", c.segments)
+		p, keyed = s.show()
+		if agent.Value(p.Text) != c.want || !keyed || (p.ID == before.ID) != (c.want == "Run it") {
+			t.Errorf("%s, after its dialog: prompt %s, before %s, asks %q, and a key answers it: %v", name, p.ID, before.ID, agent.Value(p.Text), keyed)
+		}
+	}
+}
+
+// TestTwoCalls: while the log has another call that is drawn the same and that runs in another way, no key
+// answers the dialog.
+func TestTwoCalls(t *testing.T) {
+	for more, want := range map[string]bool{"": true, `,"detach":false`: true, `,"detach":true`: false} {
+		s := newTalk(t)
+		s.calls("a", "")
+		s.calls("b", more)
+		s.asks("a", in("/srv/ws"))
+		if p, keyed := s.show(); keyed != want {
+			t.Errorf("beside a call with %q a key answers %+v: %v", more, p, keyed)
+		}
+		s = newTalk(t)
+		s.calls("b", more)
+		if p, keyed := s.show(); !keyed || more == `,"detach":true` && agent.Value(p.Text) != "Run it\n\ndetach: true" {
+			t.Errorf("of a call alone with %q it asks %q, and a key answers it: %v", more, agent.Value(p.Text), keyed)
+		}
+	}
+}
+
+// TestWaiting: the prompt of a call says what it would do.
+func TestWaiting(t *testing.T) {
+	for _, c := range []struct{ tool, input, asks, says string }{
+		{"bash", `{"command":"ls","description":"List"}`, "ls", "List"},
+		{"bash", `{"command":["ls"]}`, `{"command":["ls"]}`, agent.Unreadable},
+		{"edit", `{"path":"/srv/a","old_str":"a","new_str":"b"}`, "/srv/a", ""},
+		{"view", `{"path":"/srv/a"}`, `{"path":"/srv/a"}`, ""},
+		{"", "", "", ""},
+	} {
+		p := copilot.Driver{}.Waiting(&agent.Fact{Tool: c.tool, Input: []byte(c.input)})
+		if p.Type != agent.PromptPermission || agent.Value(p.Tool) != c.tool || agent.Value(p.Input) != c.asks || agent.Value(p.Text) != c.says {
+			t.Errorf("%s %s: %+v asks %q", c.tool, c.input, p, agent.Value(p.Input))
+		}
+	}
+}
