@@ -103,3 +103,14 @@ func without(argv []string, ways map[string]string) (rest []string, last option)
 	}
 	return slices.Clone(rest), last
 }
+
+// Servers are the settings with the session's MCP servers, which may be given as a whole file of them.
+func Servers(mcp map[string]any) map[string]any {
+	if whole, ok := mcp["mcpServers"].(map[string]any); ok {
+		mcp = whole
+	}
+	if len(mcp) == 0 {
+		return nil
+	}
+	return map[string]any{"mcpServers": mcp}
+}

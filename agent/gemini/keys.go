@@ -7,10 +7,8 @@ import (
 	"time"
 
 	"berth/agent"
+	"berth/agent/forks"
 )
-
-// between is the pause after a key. The next key waits until the screen shows this one's effect.
-const between = 100 * time.Millisecond
 
 // Verdict: no hook of Gemini answers a dialog. A hook that allows a tool doesn't prevent its
 // dialog, and one that denies it runs before Gemini knows whether there will be a dialog.
@@ -59,59 +57,13 @@ func keysOf(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer,
 	if len(d.Options) == 0 {
 		return agent.KeyAnswer{}, fmt.Errorf("%w: use keys or attach", agent.ErrCannot)
 	}
-	return choice(a, d, labelled(d, "Keep trying"), labelled(d, "Stop"))
-}
-
-// press presses a key while the dialog is unchanged.
-func press(key string, d *agent.Dialog) agent.Step {
-	return agent.Step{Key: key, Pause: between, Wants: "the dialog as it was", Ready: func(r *agent.Reading) bool { return r.Dialog.SameAs(d) }}
-}
-
-// digit presses the number of an option.
-func digit(n int, d *agent.Dialog, outcome string) (agent.KeyAnswer, error) {
-	if n < 1 || n > len(d.Options) {
-		return agent.KeyAnswer{}, fmt.Errorf("%w: it has the options 1 to %d", agent.ErrAnswer, len(d.Options))
-	}
-	number := d.Options[n-1].Number
-	if number < 1 || number > 9 {
-		return agent.KeyAnswer{}, fmt.Errorf("%w: that option has no key; use keys or attach", agent.ErrCannot)
-	}
-	return agent.KeyAnswer{Steps: []agent.Step{press(strconv.Itoa(number), d)}, Outcome: outcome}, nil
-}
-
-func escape(d *agent.Dialog) agent.KeyAnswer {
-	return agent.KeyAnswer{Steps: []agent.Step{press("Escape", d)}, Outcome: agent.OutcomeDenied}
+	return forks.Choice(a, d, labelled(d, "Keep trying"), labelled(d, "Stop"))
 }
 
 // labelled is the number of the only option that starts with the label; 0 for none or several.
 func labelled(d *agent.Dialog, label string) int {
 	return d.OnlyOption(func(o agent.Option) bool { return strings.HasPrefix(o.Label, label) })
 }
-
-// choice answers a dialog of numbered options. yes is the option that accepts, no the one that
-// denies; 0 without one.
-func choice(a agent.Answer, d *agent.Dialog, yes, no int) (agent.KeyAnswer, error) {
-	switch {
-	case a.Kind == agent.ChooseOption:
-		outcome := agent.OutcomeAnswered
-		switch a.Option {
-		case yes:
-			outcome = agent.OutcomeAccepted
-		case no:
-			outcome = agent.OutcomeDenied
-		}
-		return digit(a.Option, d, outcome)
-	case a.Kind == agent.Accept && yes > 0:
-		return digit(yes, d, agent.OutcomeAccepted)
-	case a.Kind == agent.Deny && a.Text == "" && no > 0:
-		return digit(no, d, agent.OutcomeDenied)
-	case a.Kind == agent.Deny && a.Text != "":
-		return agent.KeyAnswer{}, errReason
-	}
-	return agent.KeyAnswer{}, fmt.Errorf("%w: choose with option N", agent.ErrAnswer)
-}
-
-var errReason = fmt.Errorf("%w: a refusal of Gemini's takes no words and ends its turn; deny without any, then nudge", agent.ErrCannot)
 
 // permissionKeys: accepting allows this call only. The option to open a change in an editor isn't
 // chosen: the editor asks again, where no client sees it.
@@ -123,7 +75,7 @@ func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	if a.Kind == agent.ChooseOption && a.Option > 0 && a.Option == labelled(d, "Modify with external editor") {
 		return agent.KeyAnswer{}, fmt.Errorf("%w: it opens an editor; attach", agent.ErrCannot)
 	}
-	return choice(a, d, yes, no)
+	return forks.Choice(a, d, yes, no)
 }
 
 // planKeys: the option that asks for every edit is the only one with a clear meaning. Feedback
@@ -132,7 +84,7 @@ func planKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	words := labelled(d, hintFeedback)
 	switch {
 	case a.Kind == agent.Deny && a.Text == "":
-		return escape(d), nil
+		return forks.Escape(d), nil
 	case (a.Kind == agent.Deny || a.Kind == agent.AnswerText) && words == 0, !selects(d, words):
 		return agent.KeyAnswer{}, errBegun
 	case a.Kind == agent.Deny, a.Kind == agent.AnswerText:
@@ -140,7 +92,7 @@ func planKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	case a.Kind == agent.ChooseOption && a.Option > 0 && a.Option == words:
 		return agent.KeyAnswer{}, fmt.Errorf("%w: that option is typed into: deny TEXT types your feedback there", agent.ErrAnswer)
 	}
-	k, err := choice(a, d, labelled(d, "Yes, manually accept edits"), 0)
+	k, err := forks.Choice(a, d, labelled(d, "Yes, manually accept edits"), 0)
 	if err != nil {
 		return k, err
 	}
@@ -162,9 +114,9 @@ func feedback(text string, line int, d *agent.Dialog) (agent.KeyAnswer, error) {
 func setupKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	if d.Subtype == agent.SubtypeAPIKey {
 		if a.Kind == agent.Deny && a.Text == "" {
-			return escape(d), nil
+			return forks.Escape(d), nil
 		}
 		return agent.KeyAnswer{}, fmt.Errorf("%w: attach and paste the key, so that it is written down nowhere", agent.ErrCannot)
 	}
-	return choice(a, d, 0, 0)
+	return forks.Choice(a, d, 0, 0)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/agent/forks"
 	"berth/agent/hooks"
 	"berth/agent/userfiles"
 )
@@ -103,13 +104,7 @@ func (h home) settings(s agent.Start) ([]byte, error) {
 		given["security"] = map[string]any{"auth": map[string]any{"selectedType": "gemini-api-key"}}
 	}
 	all := userfiles.Merge(given, s.Settings)
-	if len(s.MCP) > 0 {
-		servers := s.MCP
-		if whole, ok := s.MCP["mcpServers"].(map[string]any); ok {
-			servers = whole
-		}
-		all = userfiles.Merge(all, map[string]any{"mcpServers": servers})
-	}
+	all = userfiles.Merge(all, forks.Servers(s.MCP))
 	if s.Hook != "" {
 		hooks, err := withOurs(all["hooks"], s)
 		if err != nil {

@@ -9,15 +9,16 @@ import (
 
 	"berth/agent"
 	"berth/agent/drawn"
+	"berth/agent/forks"
 )
 
 // questionKeys answers one question, and several page by page.
 func questionKeys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	if a.Kind == agent.Deny {
 		if a.Text != "" {
-			return agent.KeyAnswer{}, errReason
+			return agent.KeyAnswer{}, forks.ErrReason
 		}
-		return escape(d), nil
+		return forks.Escape(d), nil
 	}
 	several := len(p.Questions) > 1 || len(d.Tabs) > 1
 	each := a.Each
@@ -127,7 +128,7 @@ func (w *way) key(name, wants string, ready func(*agent.Dialog) bool) {
 
 func (w *way) add(s agent.Step, ready func(*agent.Dialog) bool) {
 	page := w.page
-	s.Pause = between
+	s.Pause = forks.Between
 	s.Ready = func(r *agent.Reading) bool {
 		return r.Dialog != nil && !r.Dialog.Partial && page(r.Dialog) && ready(r.Dialog)
 	}

@@ -13,8 +13,8 @@ import (
 
 // Names of the tools that Berth treats specially.
 const (
-	toolShell     = "run_shell_command"
-	toolWrite     = "write_file"
+	toolShell     = forks.ToolShell
+	toolWrite     = forks.ToolWrite
 	toolEdit      = "replace"
 	toolAsk       = "ask_user"
 	toolPlan      = "exit_plan_mode"

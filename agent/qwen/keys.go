@@ -8,6 +8,7 @@ import (
 
 	"berth/agent"
 	"berth/agent/drawn"
+	"berth/agent/forks"
 	"berth/agent/hooks"
 )
 
@@ -36,8 +37,6 @@ func (d Driver) Verdict(p *agent.Request, a agent.Answer, _ []byte) (agent.Verdi
 }
 
 const (
-	// between is the pause after a key. The next key waits until the screen shows this one's effect.
-	between = 100 * time.Millisecond
 	// dialogShownFor is how long a dialog must have been on the screen before its first key.
 	dialogShownFor = 500 * time.Millisecond
 	// pageShownFor is the same for a page of several questions: Qwen Code turns it 150 ms after the key.
@@ -65,13 +64,13 @@ func keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, e
 		if editor := labelled(d, optionEditor); a.Kind == agent.ChooseOption && editor > 0 && a.Option == editor {
 			return agent.KeyAnswer{}, fmt.Errorf("%w: it opens an editor; attach", agent.ErrCannot)
 		}
-		return choice(a, d, labelled(d, optionOnce), labelled(d, optionNo))
+		return forks.Choice(a, d, labelled(d, optionOnce), labelled(d, optionNo))
 	case agent.PromptPlan:
-		return choice(a, d, labelled(d, optionManual), labelled(d, optionKeep))
+		return forks.Choice(a, d, labelled(d, optionManual), labelled(d, optionKeep))
 	case agent.PromptQuestion:
 		return questionKeys(p, a, d)
 	}
-	return choice(a, d, 0, 0)
+	return forks.Choice(a, d, 0, 0)
 }
 
 // labelled is the number of the only option with the label; 0 for none or several. A label without room
@@ -83,47 +82,14 @@ func labelled(d *agent.Dialog, label string) int {
 	})
 }
 
-// press presses a key while the dialog is unchanged.
-func press(key string, d *agent.Dialog) agent.Step {
-	return agent.Step{Key: key, Pause: between, Wants: "the dialog as it was", Ready: func(r *agent.Reading) bool { return r.Dialog.SameAs(d) }}
-}
-
-// choice answers a dialog of numbered options. yes is the option that accepts, no the one that denies; 0
-// without one.
-func choice(a agent.Answer, d *agent.Dialog, yes, no int) (agent.KeyAnswer, error) {
-	n, outcome := a.Option, agent.OutcomeAnswered
-	switch {
-	case a.Kind == agent.Accept && yes > 0:
-		n = yes
-	case a.Kind == agent.Deny && a.Text == "" && no > 0:
-		n = no
-	case a.Kind == agent.Deny && a.Text != "":
-		return agent.KeyAnswer{}, errReason
-	case a.Kind != agent.ChooseOption:
-		return agent.KeyAnswer{}, fmt.Errorf("%w: choose with option N", agent.ErrAnswer)
-	}
-	switch n {
-	case yes:
-		outcome = agent.OutcomeAccepted
-	case no:
-		outcome = agent.OutcomeDenied
-	}
-	if n < 1 || n > min(len(d.Options), 9) {
-		return agent.KeyAnswer{}, fmt.Errorf("%w: it has the options 1 to %d", agent.ErrAnswer, len(d.Options))
-	}
-	return agent.KeyAnswer{Steps: []agent.Step{press(strconv.Itoa(d.Options[n-1].Number), d)}, Outcome: outcome}, nil
-}
-
-var errReason = fmt.Errorf("%w: a refusal at this dialog takes no words and ends the turn; deny without any, then nudge", agent.ErrCannot)
-
 // questionKeys answers one question, and several page by page.
 func questionKeys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	each := a.Each
 	switch {
 	case a.Kind == agent.Deny && a.Text != "":
-		return agent.KeyAnswer{}, errReason
+		return agent.KeyAnswer{}, forks.ErrReason
 	case a.Kind == agent.Deny:
-		return agent.KeyAnswer{Steps: []agent.Step{press("Escape", d)}, Outcome: agent.OutcomeDenied}, nil
+		return forks.Escape(d), nil
 	case a.Kind == agent.AnswerEach:
 	case len(p.Questions) > 1:
 		return agent.KeyAnswer{}, fmt.Errorf("%w: it asks %d questions; answer each: answer 1=N 2=N", agent.ErrAnswer, len(p.Questions))
@@ -168,7 +134,7 @@ type way struct {
 }
 
 func (w *way) add(s agent.Step, ready func(*agent.Dialog) bool) {
-	s.Pause = between
+	s.Pause = forks.Between
 	s.Ready = func(r *agent.Reading) bool {
 		return r.Dialog != nil && r.Dialog.Type == agent.PromptQuestion && !r.Dialog.Partial && ready(r.Dialog)
 	}

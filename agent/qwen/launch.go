@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"berth/agent"
+	"berth/agent/forks"
 	"berth/agent/hooks"
 	"berth/agent/userfiles"
 )
@@ -150,13 +151,7 @@ func settings(s agent.Start, machines string) ([]byte, error) {
 		all = userfiles.Merge(all, map[string]any{"security": map[string]any{"auth": map[string]any{"selectedType": "openai"}}})
 	}
 	all = userfiles.Merge(all, s.Settings)
-	if len(s.MCP) > 0 {
-		servers := s.MCP
-		if whole, ok := s.MCP["mcpServers"].(map[string]any); ok {
-			servers = whole
-		}
-		all = userfiles.Merge(all, map[string]any{"mcpServers": servers})
-	}
+	all = userfiles.Merge(all, forks.Servers(s.MCP))
 	if s.Hook != "" {
 		if _, ok := all["hooks"].(map[string]any); !ok && all["hooks"] != nil {
 			return nil, fmt.Errorf("%w: settings.hooks isn't a map of events; write hooks: {Stop: [{hooks: [...]}]}", agent.ErrStart)

@@ -10,8 +10,8 @@ import (
 
 // Names of the tools that Berth treats specially.
 const (
-	toolShell = "run_shell_command"
-	toolWrite = "write_file"
+	toolShell = forks.ToolShell
+	toolWrite = forks.ToolWrite
 	toolEdit  = "edit"
 	toolAsk   = "ask_user_question"
 	toolPlan  = "exit_plan_mode"
