@@ -139,3 +139,73 @@ func TestTypedMessageIsTakenBack(t *testing.T) {
 		}
 	}
 }
+
+// fails is a turn after the message that ends at another limit, 2 s away. It returns how long after that the next
+// message is due; 0: there is none.
+func (l *limited) fails(t *testing.T) time.Duration {
+	t.Helper()
+	l.now = l.now.Add(time.Minute)
+	for _, q := range slices.Clone(l.queue) {
+		l.forgetQueued(q) // it was sent
+	}
+	seq := l.limit.Seq + 1
+	l.limit, l.program.State = Limit{Message: "continue"}, agent.Working
+	l.waits(t, "in a turn")
+	l.now = l.now.Add(time.Second)
+	l.completes() // some agents report the turn's end before the limit
+	l.limit, l.program.State = Limit{Seq: seq, Since: l.now, End: l.now.Add(2 * time.Second), Message: "continue"}, agent.Parked
+	l.Tick(l.now)
+	if len(l.queue) == 0 {
+		return 0
+	}
+	return l.queue[0].NotBefore.Sub(l.limit.End).Round(time.Second)
+}
+
+func (l *limited) completes() {
+	l.Fact(agent.Fact{Kind: agent.TurnEnded, How: agent.Completed, Time: l.now})
+}
+
+// TestLimitsInARow: an agent whose every turn ends at a limit gets a few messages, each later than the one before.
+// The row begins anew once the agent has completed a turn or worked for a while, or a person has typed.
+func TestLimitsInARow(t *testing.T) {
+	l := newLimited(t, t.TempDir())
+	inARow := func(when string) {
+		t.Helper()
+		for i, want := range []time.Duration{5, 10, 20, 40, 50, 0, 0} {
+			if got := l.fails(t); got != want*time.Second {
+				t.Errorf("%s: message %d is due after %s, want %d s", when, i+1, got, want)
+			}
+			if i == 2 { // also over a restart
+				data, err := l.Save()
+				if err != nil {
+					t.Fatal(err)
+				}
+				l.row.N = 0
+				if l.Restore(data, true) != nil {
+					t.Fatal("it isn't restored")
+				}
+			}
+		}
+	}
+	inARow("at first")
+	l.now = l.now.Add(time.Minute)
+	l.completes()
+	inARow("after a completed turn")
+	l.now = l.now.Add(workedFor)
+	inARow("after a long turn")
+	l.now = l.now.Add(2 * time.Minute)
+	l.program.PersonAt = l.now
+	inARow("after a person")
+}
+
+// TestMessageThatWasNotSent doesn't count among those in a row.
+func TestMessageThatWasNotSent(t *testing.T) {
+	l := newLimited(t, t.TempDir())
+	for range 2 * mostResumed {
+		l.waits(t, "at a limit", "continue")
+		l.limit = Limit{Message: "continue"} // the turn of a caller's message
+		l.waits(t, "in a turn")
+		l.now = l.now.Add(time.Second)
+		l.limit = Limit{Seq: l.resumed + 1, Since: l.now, End: l.now.Add(time.Hour), Message: "continue"}
+	}
+}

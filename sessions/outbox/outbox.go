@@ -64,6 +64,7 @@ type Outbox struct {
 	nudging  []*nudging   // deliveries in progress: one, and those that wait for their confirmation
 	watches  []*turnWatch // turns that a caller waits for
 	resumed  uint64       // the newest limit with a queued message, as in Limit.Seq
+	row      row          // its message, among those after limits that followed each other
 	own      string       // the last message of ours, as it was typed
 }
 
@@ -104,10 +105,13 @@ func (out *Outbox) Tick(time.Time) (never time.Time) {
 type saved struct {
 	Own     string `json:"own,omitempty"`
 	Resumed uint64 `json:"resumed,omitempty"`
+	Row     row    `json:"row"`
 }
 
 // Save gives the last message of ours.
-func (out *Outbox) Save() (json.RawMessage, error) { return json.Marshal(saved{out.own, out.resumed}) }
+func (out *Outbox) Save() (json.RawMessage, error) {
+	return json.Marshal(saved{out.own, out.resumed, out.row})
+}
 
 // Restore takes it in.
 func (out *Outbox) Restore(data json.RawMessage, followed bool) error {
@@ -115,7 +119,7 @@ func (out *Outbox) Restore(data json.RawMessage, followed bool) error {
 	if err := json.Unmarshal(data, &from); err != nil {
 		return err
 	}
-	out.resumed = max(out.resumed, from.Resumed)
+	out.resumed, out.row = max(out.resumed, from.Resumed), from.Row
 	if out.End(); followed {
 		out.followed, out.own = true, from.Own
 	}
@@ -148,6 +152,9 @@ func (out *Outbox) Fact(f agent.Fact) {
 		n.machine.Fact(f)
 	}
 	out.observeTaken(f)
+	if f.Kind == agent.TurnEnded && f.How == agent.Completed && f.Agent == "" && !out.row.Completed.After(out.row.Last) {
+		out.row.Completed = f.Time
+	}
 	for _, w := range out.watches {
 		w.fact(f)
 	}
@@ -171,6 +178,33 @@ type Limit struct {
 // seconds, and clocks differ.
 const resumeMargin = 5 * time.Second
 
+// A limit may follow each message after a limit, such as "try again in 2s". The margin doubles then, up to
+// resumeMost, and after mostResumed messages in a row none is sent.
+const (
+	mostResumed = 5
+	resumeMost  = 50 * time.Second // the state is parked until a minute after the end
+	// workedFor is how long an agent works after a message until its next limit isn't one in that row.
+	workedFor = 10 * time.Minute
+	// brokenOff is how soon after a turn's end a limit is still that turn's. Some agents report the end first.
+	brokenOff = 10 * time.Second
+)
+
+// row counts the messages after limits that followed each other.
+type row struct {
+	N         int       `json:"n"`
+	Last      time.Time `json:"last"`      // when the last one was due
+	Completed time.Time `json:"completed"` // when the agent completed the first turn since
+}
+
+// next is how many messages came before the one after this limit. The row begins anew when the agent has
+// completed a turn or worked for a while, or a person has typed.
+func (r row) next(since, person time.Time) int {
+	if since.Sub(r.Last) >= workedFor || person.After(r.Last) || r.Completed.After(r.Last) {
+		return 0
+	}
+	return r.N
+}
+
 // resume keeps a message that goes on after a limit in the queue: one for each limit, for as long as the
 // agent has that error and no person has typed since. It is in the queue from the limit's start, so a
 // server that is killed at its end doesn't send it again.
@@ -181,7 +215,9 @@ func (out *Outbox) resume() {
 	l := out.env.Limit()
 	person := out.env.Program().PersonAt.After(l.Since)
 	for _, q := range append([]*queued(nil), out.queue...) {
-		out.resumed = max(out.resumed, q.Limit)
+		if q.Limit != 0 {
+			out.counts(q)
+		}
 		why := ""
 		switch {
 		case q.Limit == 0 || q.busy:
@@ -196,24 +232,33 @@ func (out *Outbox) resume() {
 			out.withdraw(q, why)
 		}
 	}
-	if l.Seq <= out.resumed || l.Message == "" || l.Self || person || !out.env.Program().Ready() {
+	if l.Seq != 0 && l.Since.Sub(out.row.Completed) < brokenOff {
+		out.row.Completed = time.Time{}
+	}
+	before := out.row.next(l.Since, out.env.Program().PersonAt)
+	if l.Seq <= out.resumed || l.Message == "" || l.Self || person || before >= mostResumed || !out.env.Program().Ready() {
 		return
 	}
 	now, number := out.env.Now(), out.env.Next()
 	q := &queued{
 		ID: queueID(number), number: number, By: loop.Berth, Nudge: Nudge{Text: l.Message}, Since: api.At(now), Stage: stageWaiting,
-		Limit: l.Seq, NotBefore: api.At(l.End.Add(resumeMargin)),
+		Limit: l.Seq, NotBefore: api.At(l.End.Add(min(resumeMargin<<before, resumeMost))), Row: before + 1,
 	}
 	if err := out.saveQueued(q); err != nil {
 		out.env.Trouble("queue the message after a limit", err)
 		return
 	}
 	out.env.Cured("queue the message after a limit")
-	out.resumed = l.Seq
+	out.counts(q)
 	out.queue = append(out.queue, q)
 	out.tellQueued(q, "queued", q.By, "")
 	out.env.SaveSoon()
 	out.DeliverQueued()
+}
+
+// counts counts a message after a limit.
+func (out *Outbox) counts(q *queued) {
+	out.resumed, out.row.N, out.row.Last = max(out.resumed, q.Limit), q.Row, q.NotBefore.Time
 }
 
 // withdraw removes a message that isn't sent any more. One that may be in the composer is taken back first.

@@ -57,6 +57,7 @@ type queued struct {
 	// Limit is the event of the limit that the message goes on after, at NotBefore. 0: it is another message.
 	Limit     uint64   `json:"limit,omitempty"`
 	NotBefore api.Time `json:"not_before"`
+	Row       int      `json:"row,omitempty"` // its number among those after limits that followed each other
 	// Over is why a message after a limit isn't sent any more although it may be in the composer. It is taken
 	// back there first.
 	Over string `json:"over,omitempty"`
@@ -337,6 +338,9 @@ func (out *Outbox) Unqueue(ctx context.Context, by loop.Actor, id string, may fu
 // dropQueued removes a message from the queue and reports it.
 func (out *Outbox) dropQueued(q *queued, what string, by loop.By, why string) {
 	out.forgetQueued(q)
+	if q.Limit != 0 { // it wasn't sent
+		out.row.N, out.row.Last = q.Row-1, q.Since.Time
+	}
 	out.tellQueued(q, what, by, why)
 	text := "the message " + q.ID + " was " + what
 	if why != "" {
