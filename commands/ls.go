@@ -19,7 +19,7 @@ func lsVerb() *Verb {
 		Name: "ls", Group: "see", Synopsis: "[TARGET...] [--state STATE,..]", Short: "list sessions",
 		Examples: []Example{
 			{"ls", "all sessions that you may see"},
-			{"ls tag:web --state prompt,error", "those with a tag that need a person"},
+			{"ls tag:web --state prompt,error,parked", "those with a tag that need a person"},
 			{"ls -q", "their names alone"},
 			{`ls --format "'{{.session}} {{.state}}'"`, "a line of your own for each"},
 			{`ls --jq "'.[] | select(.cols > 80) | .session'"`, "the same with jq"},

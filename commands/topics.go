@@ -101,7 +101,7 @@ that you may not see doesn't exist for you.
 
 const selectorsTopic = `Which sessions (see help targets), and their states:
 
-  ls tag:web --state prompt,error
+  ls tag:web --state prompt,error,parked
   watch --state prompt
   wait all --until idle
 

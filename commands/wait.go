@@ -25,7 +25,7 @@ func waitVerb() *Verb {
 		Short: "wait until a session is idle, reaches a state, or shows a text",
 		Examples: []Example{
 			{"wait alpha --timeout 1s", "until alpha is idle"},
-			{"wait alpha --until prompt,error --timeout 1s", "until it needs a person"},
+			{"wait alpha --until prompt,error,parked --timeout 1s", "until it needs a person"},
 			{"wait alpha --until parked --timeout 1s", "until a limit stops it that ends by itself"},
 			{"wait alpha beta --all --timeout 1s", "until both are idle"},
 			{`wait alpha --text '"tests? passed"' --timeout 1s`, "until its screen shows a text"},

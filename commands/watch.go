@@ -30,7 +30,7 @@ func watchVerb() *Verb {
 		Examples: []Example{
 			{"watch --timeout 1s", "each event as a line of JSON, for a second"},
 			{"watch alpha --type state_change,prompt --timeout 1s", "what alpha becomes, and what it asks"},
-			{"watch --state prompt,error --timeout 1s", "who needs a person"},
+			{"watch --state prompt,error,parked --timeout 1s", "who needs a person"},
 			{"watch alpha --since 0 --past --timeout 1s", "what happened to alpha so far"},
 			{"watch alpha --until idle --timeout 1s", "until alpha is idle"},
 		},
