@@ -79,6 +79,12 @@ func (c Chats) takeUp(l *agent.Launch, s agent.Start) ([]string, error) {
 	return []string{"--resume", id}, nil
 }
 
+// Without is the command without the options that choose its conversation; see Ways.
+func Without(argv []string, ways map[string]string) []string {
+	rest, _ := without(argv, ways)
+	return rest
+}
+
 type option struct{ name, value string }
 
 // without is the command without the options that choose its conversation, and the last of those

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/agent/forks"
 	"berth/agent/hooks"
 	"berth/agent/userfiles"
 )
@@ -71,6 +72,9 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 		}
 	}
 	words, err := takeUp(&l, s)
+	if len(words) > 0 {
+		l.Argv = forks.Without(l.Argv, ways)
+	}
 	l.Argv = slices.Insert(l.Argv, min(1, len(l.Argv)), words...)
 	return l, err
 }
@@ -154,6 +158,9 @@ func servers(given map[string]any) (map[string]any, error) {
 	}
 	return all, nil
 }
+
+// ways are the options that choose a conversation. Those of the command were for the first start.
+var ways = map[string]string{"--session": "value", "-s": "value", "--continue": "", "-c": "", "--fork": ""}
 
 // takeUp returns the words that resume or fork a conversation. One without a message doesn't exist yet.
 func takeUp(l *agent.Launch, s agent.Start) ([]string, error) {
