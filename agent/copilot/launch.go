@@ -104,12 +104,12 @@ func ours(s agent.Start) map[string]any {
 	all := map[string]any{}
 	for _, event := range events {
 		command, timeout := hooks.Quote(s.Hook)+" hook --tell "+event, hookSeconds
-		if event == "Stop" {
-			command = logWritten + command
-		}
 		if asks := map[string]string{"Stop": s.EndAsks, "SessionStart": s.StartAsks}[event]; asks != "" {
 			command = fmt.Sprintf("%s hook --ask %s %s --if %s %s", hooks.Quote(s.Hook), hooks.Hold, hooks.Grace, hooks.Quote(asks), event)
 			timeout = int((hooks.Hold + hooks.Slack).Seconds())
+		}
+		if event == "Stop" {
+			command = logWritten + command
 		}
 		all[event] = []any{map[string]any{"type": "command", "command": command, "timeoutSec": timeout}}
 	}

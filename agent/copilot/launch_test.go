@@ -60,7 +60,7 @@ func TestLaunch(t *testing.T) {
 		}
 	}
 	hooks := string(l.Files["/state/s1/copilot/plugin/hooks.json"])
-	for _, part := range []string{`'/state/s1/it'\\''s/berth-hold' hook --tell UserPromptSubmit`, `hook --ask 15s 5s --if '/state/s1/gate.closed' Stop`, `"version": 1`} {
+	for _, part := range []string{`'/state/s1/it'\\''s/berth-hold' hook --tell UserPromptSubmit`, `"sleep 0.2; '/state/s1/it'\\''s/berth-hold' hook --ask 15s 5s --if '/state/s1/gate.closed' Stop"`, `"version": 1`} {
 		if !strings.Contains(hooks, part) {
 			t.Errorf("the hooks have no %s:\n%s", part, hooks)
 		}
