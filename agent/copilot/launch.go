@@ -2,6 +2,7 @@ package copilot
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -51,16 +52,23 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 		l.Unset = unset
 	}
 	users, own := usersHome(s.Env), filepath.Join(s.Folder, Name)
-	l.Folders, l.Files, l.Links = []string{own}, map[string][]byte{}, map[string]string{}
+	l.Folders, l.Files = []string{own}, map[string][]byte{}
 	l.LogFiles = users + logName
 	words := []string{}
 	if s.Isolate == agent.IsolateFull {
 		home := filepath.Join(own, "home")
 		l.Folders, l.Set, l.LogFiles = append(l.Folders, home), map[string]string{homeVariable: home}, home+logName
-		l.Links[filepath.Join(home, "config.json")] = filepath.Join(users, "config.json") // the sign-in
-		if err := write(&l, filepath.Join(home, "settings.json"), s.Settings); err != nil {
+		signed, err := signIn(s.Disk, filepath.Join(users, configFile))
+		if err != nil {
 			return l, err
 		}
+		if err := write(&l, filepath.Join(home, configFile), signed); err != nil {
+			return l, err
+		}
+		if err := write(&l, filepath.Join(home, "settings.json"), userfiles.Merge(nil, s.Settings)); err != nil {
+			return l, err
+		}
+		users = home
 	} else if len(s.Settings) > 0 {
 		return l, fmt.Errorf("%w: Copilot takes no settings for one session; write them into its own settings.json, or use isolate: full", agent.ErrStart)
 	}
@@ -98,6 +106,41 @@ func write(l *agent.Launch, file string, v any) error {
 	l.Files[file] = append(data, '\n')
 	return nil
 }
+
+// configFile is the file in Copilot's home that it writes itself: who is signed in, which folders are
+// trusted, and what it has shown.
+const configFile = "config.json"
+
+// signInFields are the fields of the sign-in, as earlier versions and this one spell them.
+var signInFields = []string{
+	"copilotTokens", "loggedInUsers", "lastLoggedInUser", "copilot_tokens", "logged_in_users", "last_logged_in_user",
+}
+
+// signIn has the fields of the user's file that sign Copilot in; none without the file. Copilot remembers
+// trusted folders in that file, so a session with a home of its own has its own copy.
+func signIn(disk fs.FS, file string) (map[string]any, error) {
+	signed := map[string]any{}
+	data, err := userfiles.ReadSettings(disk, file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return signed, nil
+	}
+	if err == nil {
+		var all map[string]any
+		all, err = userfiles.Object([]byte(commentLine.ReplaceAllString(string(data), "")))
+		for _, name := range signInFields {
+			if value, ok := all[name]; ok {
+				signed[name] = value
+			}
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: read the sign-in in %s: %w", agent.ErrStart, file, err)
+	}
+	return signed, nil
+}
+
+// commentLine matches a line that Copilot writes above the object.
+var commentLine = pattern.New(`(?m)^\s*//.*$`)
 
 // ours is the plugin's hooks file.
 func ours(s agent.Start) map[string]any {

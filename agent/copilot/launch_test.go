@@ -73,9 +73,38 @@ func TestLaunch(t *testing.T) {
 	if l, err = (copilot.Driver{}).Launch(start(func(s *agent.Start) { s.Isolate = agent.IsolateNone })); err != nil || len(l.Argv) != 3 || len(l.Files) > 0 {
 		t.Errorf("without isolation: %+v %v", l, err)
 	}
-	l, err = copilot.Driver{}.Launch(start(func(s *agent.Start) { s.Isolate, s.Settings = agent.IsolateFull, map[string]any{"banner": "never"} }))
-	if home := "/state/s1/copilot/home"; err != nil || l.Set["COPILOT_HOME"] != home || l.Links[home+"/config.json"] != "/home/ann/.copilot/config.json" || len(l.Files[home+"/settings.json"]) == 0 {
-		t.Errorf("with a home of its own: %+v %v", l, err)
+}
+
+// TestOwnHome: a home of its own has the user's sign-in and no more, so that what Copilot remembers there
+// changes no file of the user's.
+func TestOwnHome(t *testing.T) {
+	const home = "/state/s1/copilot/home"
+	for name, c := range map[string]struct {
+		users, config string
+		settings      map[string]any
+		written       string
+	}{
+		"signed in":     {"// This file is managed automatically.\n" + `{"trustedFolders":["/srv"],"firstLaunchAt":"x","copilotTokens":{"https://github.example:ann":"t"},"loggedInUsers":[1]}`, "{\n  \"copilotTokens\": {\n    \"https://github.example:ann\": \"t\"\n  },\n  \"loggedInUsers\": [\n    1\n  ]\n}\n", nil, "{}\n"},
+		"no sign-in":    {`{"trustedFolders":["/srv"]}`, "{}\n", map[string]any{"banner": "never"}, "{\n  \"banner\": \"never\"\n}\n"},
+		"no file":       {"", "{}\n", nil, "{}\n"},
+		"not an object": {"[]", "", nil, ""},
+	} {
+		l, err := copilot.Driver{}.Launch(start(func(s *agent.Start) {
+			files := disk()
+			if c.users != "" {
+				files["home/ann/.copilot/config.json"] = &fstest.MapFile{Data: []byte(c.users)}
+			}
+			s.Isolate, s.Settings, s.Disk = agent.IsolateFull, c.settings, files
+		}))
+		if c.config == "" {
+			if !errors.Is(err, agent.ErrStart) {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if err != nil || len(l.Links) > 0 || l.Set["COPILOT_HOME"] != home || string(l.Files[home+"/config.json"]) != c.config || string(l.Files[home+"/settings.json"]) != c.written {
+			t.Errorf("%s: %s %s %+v %v", name, l.Files[home+"/config.json"], l.Files[home+"/settings.json"], l, err)
+		}
 	}
 }
 
