@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/agent/forks"
 	"berth/agent/hooks"
 	"berth/agent/pattern"
 	"berth/agent/userfiles"
@@ -183,33 +184,21 @@ var subcommands = []string{
 
 func isSubcommand(argv []string) bool { return len(argv) > 1 && slices.Contains(subcommands, argv[1]) }
 
-var uuid = pattern.New(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
-
 // ways are the options of a command that choose its conversation.
-var ways = []string{"--session-id", "--resume", "-r", "--continue", "--connect"}
+var ways = map[string]string{"--session-id": "value", "--resume": "may", "-r": "may", "--continue": "", "--connect": "may"}
 
-// conversation returns the words that choose the conversation. Copilot resumes the one with that id, or
-// gives the id to a new one.
-func conversation(l *agent.Launch, s agent.Start, users string) ([]string, error) {
-	id := s.Conversation
-	switch {
-	case s.Fork != "":
-		return nil, fmt.Errorf("%w: Copilot makes no copies of conversations", agent.ErrStart)
-	case s.ResumeID == agent.Latest:
-		if id = latest(s.Disk, users, s.Cwd); id == "" {
-			return nil, fmt.Errorf("%w: Copilot has none of the folder %s", agent.ErrNoConversation, s.Cwd)
-		}
-	case s.ResumeID != "":
-		if id = s.ResumeID; !uuid.MatchString(id) || !spoken(s.Disk, users, id) {
-			return nil, fmt.Errorf("%w: Copilot has no %q", agent.ErrNoConversation, id)
-		}
-	case slices.ContainsFunc(s.Argv, func(word string) bool { name, _, _ := strings.Cut(word, "="); return slices.Contains(ways, name) }), id == "":
-		return nil, nil
-	case !uuid.MatchString(id):
-		return nil, fmt.Errorf("%w: %q isn't a valid conversation id: Copilot's look like 11111111-2222-4333-8444-555555555555", agent.ErrStart, id)
+// conversation returns the words that choose the conversation. Copilot has one option for a conversation that is
+// there and for a new one.
+func conversation(l *agent.Launch, s agent.Start, home string) ([]string, error) {
+	words, err := forks.Chats{
+		Name: "Copilot", Ways: ways,
+		Find:   func(id string) (said, found bool) { said = spoken(s.Disk, home, id); return said, said },
+		Latest: func(cwd string) string { return latest(s.Disk, home, cwd) },
+	}.Choose(l, s)
+	if len(words) > 0 {
+		words[0] = "--session-id"
 	}
-	l.Conversation = id
-	return []string{"--session-id", id}, nil
+	return words, err
 }
 
 // spoken reports whether the home has a message of the conversation.
@@ -239,5 +228,5 @@ func latest(disk fs.FS, home, cwd string) (newest string) {
 // HasConversation reports whether the conversation has a message.
 func (Driver) HasConversation(disk fs.FS, logFiles, conversation string) bool {
 	home, ok := strings.CutSuffix(logFiles, logName)
-	return ok && uuid.MatchString(conversation) && spoken(disk, home, conversation)
+	return ok && forks.UUID.MatchString(conversation) && spoken(disk, home, conversation)
 }

@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	one = "11111111-2222-4333-8444-555555555555"
-	two = "21111111-2222-4333-8444-555555555555"
+	one   = "11111111-2222-4333-8444-555555555555"
+	two   = "21111111-2222-4333-8444-555555555555"
+	fresh = "31111111-2222-4333-8444-555555555555" // a new conversation
 )
 
 // disk has two conversations of /srv/ws, the second one the newest, and one without a message.
@@ -39,7 +40,7 @@ func disk() fstest.MapFS {
 func start(change func(*agent.Start)) agent.Start {
 	s := agent.Start{
 		Argv: []string{"copilot", "--model", "gpt"}, Env: map[string]string{"HOME": "/home/ann"}, Cwd: "/srv/ws", Folder: "/state/s1", Hook: "/state/s1/it's/berth-hold",
-		Disk: disk(), Conversation: one, Isolate: agent.IsolateHooks, EndAsks: "/state/s1/gate.closed",
+		Disk: disk(), Conversation: fresh, Isolate: agent.IsolateHooks, EndAsks: "/state/s1/gate.closed",
 	}
 	if change != nil {
 		change(&s)
@@ -50,8 +51,8 @@ func start(change func(*agent.Start)) agent.Start {
 // TestLaunch: the hooks are a plugin in the session's folder, and no file is written elsewhere.
 func TestLaunch(t *testing.T) {
 	l, err := copilot.Driver{}.Launch(start(nil))
-	want := []string{"copilot", "--plugin-dir", "/state/s1/copilot/plugin", "--session-id", one, "--model", "gpt"}
-	if err != nil || !slices.Equal(l.Argv, want) || l.Conversation != one || l.LogFiles != "/home/ann/.copilot/*/%s/events.jsonl" || len(l.Set)+len(l.Links) > 0 {
+	want := []string{"copilot", "--plugin-dir", "/state/s1/copilot/plugin", "--session-id", fresh, "--model", "gpt"}
+	if err != nil || !slices.Equal(l.Argv, want) || l.Conversation != fresh || l.LogFiles != "/home/ann/.copilot/*/%s/events.jsonl" || len(l.Set)+len(l.Links) > 0 {
 		t.Errorf("%+v %v", l, err)
 	}
 	for file := range l.Files {
@@ -115,15 +116,16 @@ func TestConversation(t *testing.T) {
 		id     string
 		err    error
 	}{
-		"new":                {nil, one, nil},
+		"new":                {nil, fresh, nil},
 		"the latest":         {func(s *agent.Start) { s.ResumeID = agent.Latest }, two, nil},
 		"one by its id":      {func(s *agent.Start) { s.ResumeID = two }, two, nil},
 		"one that is not":    {func(s *agent.Start) { s.ResumeID = strings.Replace(two, "2", "3", 1) }, "", agent.ErrNoConversation},
-		"a path":             {func(s *agent.Start) { s.ResumeID = "../" + two }, "", agent.ErrNoConversation},
+		"a path":             {func(s *agent.Start) { s.ResumeID = "../" + two }, "", agent.ErrStart},
 		"none in the folder": {func(s *agent.Start) { s.ResumeID, s.Cwd = agent.Latest, "/srv" }, "", agent.ErrNoConversation},
 		"a bad id":           {func(s *agent.Start) { s.Conversation = "mine" }, "", agent.ErrStart},
 		"a copy":             {func(s *agent.Start) { s.Fork = one }, "", agent.ErrStart},
-		"by the command":     {func(s *agent.Start) { s.Argv = append(s.Argv, "--resume="+two) }, "", nil},
+		"by the command":     {func(s *agent.Start) { s.Argv = append(s.Argv, "--resume="+two) }, two, nil},
+		"there already":      {func(s *agent.Start) { s.Conversation = one }, "", agent.ErrStart},
 		"with settings":      {func(s *agent.Start) { s.Settings = map[string]any{"a": 1} }, "", agent.ErrStart},
 	} {
 		l, err := copilot.Driver{}.Launch(start(c.change))
@@ -133,6 +135,33 @@ func TestConversation(t *testing.T) {
 	}
 	if d := (copilot.Driver{}); !d.HasConversation(disk(), "/home/ann/.copilot/*/%s/events.jsonl", one) || d.HasConversation(disk(), "/home/ann/.copilot/*/%s/events.jsonl", "empty") {
 		t.Error("which conversations have a message")
+	}
+}
+
+// TestTakeUp: Berth's own conversation and one that it is to resume replace the options of the command,
+// which were for its first start.
+func TestTakeUp(t *testing.T) {
+	again := func(s *agent.Start) { s.Conversation, s.Resume = one, true }
+	for name, c := range map[string]struct {
+		argv   []string
+		change func(*agent.Start)
+		want   string
+	}{
+		"a start again":            {nil, again, "copilot --session-id " + one},
+		"after --continue":         {[]string{"--continue", "--model", "gpt"}, again, "copilot --session-id " + one + " --model gpt"},
+		"after --resume ID":        {[]string{"--resume", two, "--model", "gpt"}, again, "copilot --session-id " + one + " --model gpt"},
+		"after --resume=ID":        {[]string{"--resume=" + two}, again, "copilot --session-id " + one},
+		"before a message":         {[]string{"--continue"}, func(s *agent.Start) { s.Resume = true }, "copilot --continue"},
+		"--continue, and an id":    {[]string{"--continue"}, func(s *agent.Start) { s.ResumeID = two }, "copilot --session-id " + two},
+		"--session-id, and latest": {[]string{"--session-id", one}, func(s *agent.Start) { s.ResumeID = agent.Latest }, "copilot --session-id " + two},
+	} {
+		l, err := copilot.Driver{}.Launch(start(func(s *agent.Start) {
+			s.Argv, s.Hook = append([]string{"copilot"}, c.argv...), ""
+			c.change(s)
+		}))
+		if got := strings.Join(l.Argv, " "); err != nil || got != c.want {
+			t.Errorf("%s: %s %v", name, got, err)
+		}
 	}
 }
 
