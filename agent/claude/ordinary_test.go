@@ -41,7 +41,9 @@ func TestKeysAfterOrdinaryWork(t *testing.T) {
 			for i := range 700 {
 				s.ran(3*i, "Read", fmt.Sprintf(`{"file_path":"/w/%d.go"}`, i))
 				s.ran(3*i+1, "Grep", fmt.Sprintf(`{"pattern":"code %d","-n":true}`, i))
-				s.ran(3*i+2, "Write", fmt.Sprintf(`{"file_path":"/w/%d.go","content":"package p%d\n%s"}`, i, i, strings.Repeat(wide, 30)))
+				if i%4 == 0 { // 2 MB in all
+					s.ran(3*i+2, "Write", fmt.Sprintf(`{"file_path":"/w/%d.go","content":"package p%d\n%s"}`, i, i, strings.Repeat(wide, 120)))
+				}
 			}
 			s.logsCalls([]string{tool, c.input})
 			if hooked {

@@ -80,8 +80,8 @@ func TestManyChangesAreNotForgotten(t *testing.T) {
 		for dialog, call := range map[*agent.Reading]string{c.r: strings.Replace(c.hidden, hides, "hello", 1), c.other: c.another} { // as drawn
 			s := newLogged(t)
 			s.ran(0, tool, c.hidden)
-			for i := range 900 {
-				s.ran(i+1, "Write", fmt.Sprintf(`{"file_path":"/w/%d.go","content":"package p%d\n%s"}`, i, i, strings.Repeat(wide, 30)))
+			for i := range 230 { // of 12 KB: more than there is room for
+				s.ran(i+1, "Write", fmt.Sprintf(`{"file_path":"/w/%d.go","content":"package p%d\n%s"}`, i, i, strings.Repeat(wide, 120)))
 			}
 			s.logsCalls([]string{tool, call})
 			s.show(dialog)
@@ -93,8 +93,9 @@ func TestManyChangesAreNotForgotten(t *testing.T) {
 		}
 	}
 	s := newLogged(t)
-	for i := range 6000 { // without room for the shortest form of each
-		s.ran(i, "Write", fmt.Sprintf(`{"file_path":"/w/%d.go","content":"%s"}`, i, hides))
+	lines := strings.Repeat(fmt.Sprintf(`hello%s; rm\n`, strings.Repeat(`\t`, 500)), 4)
+	for i := range 1500 { // without room for the shortest form of each
+		s.ran(i, "Write", fmt.Sprintf(`{"file_path":"/w/%d.go","content":"%s"}`, i, lines))
 	}
 	r := asksOfFile("else.txt", "world")
 	s.logsCalls([]string{"Write", `{"file_path":"/w/else.txt","content":"world"}`})
