@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"berth/agent"
@@ -26,7 +28,8 @@ const configVariable = "OPENCODE_CONFIG_CONTENT"
 // Files in the session's folder.
 const (
 	pluginName = "berth.js"
-	talksName  = "talks" // a file for each conversation that the plugin has seen a message of
+	secretName = "secret-" // and a number
+	talksName  = "talks"   // a file for each conversation that the plugin has seen a message of
 )
 
 // unset are variables that tell opencode which terminal or agent's session it runs in.
@@ -125,12 +128,40 @@ func configure(l *agent.Launch, s agent.Start, own string) error {
 	if len(all) == 0 {
 		return nil
 	}
-	data, err := json.Marshal(all)
+	data, err := json.Marshal(withoutSecrets(l, filepath.Join(own, secretName), all))
 	if err != nil {
 		return fmt.Errorf("encode opencode's settings: %w", err)
 	}
 	l.Set[configVariable] = string(data)
 	return nil
+}
+
+// withoutSecrets is the value of a setting with references to files for the secrets in it: every command
+// that the agent runs has opencode's environment. opencode reads a file without blanks at its ends, and
+// doesn't look for references in it.
+func withoutSecrets(l *agent.Launch, file string, value any, path ...string) any {
+	switch v := value.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			out[name] = withoutSecrets(l, file, v[name], append(slices.Clone(path), name)...)
+		}
+		return out
+	case string:
+		if len(path) != 4 || v == "" || strings.TrimSpace(v) != v || strings.Contains(v, "{file:") || strings.Contains(v, "{env:") {
+			return v
+		}
+		switch kind := path[0] + " " + path[2]; {
+		case kind == "mcp environment", kind == "mcp headers", path[3] == "clientSecret", path[3] == "apiKey":
+			if l.Files == nil {
+				l.Files = map[string][]byte{}
+			}
+			name := file + strconv.Itoa(len(l.Files))
+			l.Files[name] = []byte(v)
+			return "{file:" + name + "}"
+		}
+	}
+	return value
 }
 
 // servers are the session's MCP servers in opencode's form: a command is a list with its arguments.

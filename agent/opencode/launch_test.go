@@ -33,3 +33,32 @@ func TestTakeUp(t *testing.T) {
 		}
 	}
 }
+
+// TestSecrets: the values that MCP servers get, and keys of providers, are in files, not in the environment of the
+// agent's commands.
+func TestSecrets(t *testing.T) {
+	s := agent.Start{
+		Argv: []string{"opencode"}, Folder: "/run/lab", Isolate: agent.IsolateHooks,
+		Settings: map[string]any{"model": "m", "provider": map[string]any{"p": map[string]any{"options": map[string]any{"apiKey": "hidden-1", "baseURL": "http://x"}}}},
+		MCP: map[string]any{
+			"a": map[string]any{"command": "srv", "env": map[string]any{"TOKEN": "hidden-2", "OWN": "{env:OWN}"}},
+			"b": map[string]any{"type": "remote", "url": "http://y", "headers": map[string]any{"Authorization": "hidden-3"}},
+		},
+	}
+	l, err := opencode.Driver{}.Launch(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := l.Set["OPENCODE_CONFIG_CONTENT"]
+	if strings.Contains(config, "hidden") || strings.Count(config, `"{file:/run/lab/opencode/secret-`) != 3 || !strings.Contains(config, "{env:OWN}") || !strings.Contains(config, "http://x") {
+		t.Errorf("%s", config)
+	}
+	for name, data := range l.Files {
+		if !strings.Contains(config, "{file:"+name+"}") || !strings.HasPrefix(string(data), "hidden-") {
+			t.Errorf("%s: %s", name, data)
+		}
+	}
+	if len(l.Files) != 3 || s.MCP["b"].(map[string]any)["headers"].(map[string]any)["Authorization"] != "hidden-3" {
+		t.Errorf("%d files, and the settings are %v", len(l.Files), s.MCP)
+	}
+}
