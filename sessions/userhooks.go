@@ -11,7 +11,6 @@ import (
 
 	"berth/agent"
 	"berth/api"
-	"berth/sessions/loop"
 )
 
 // UserHooks are the settings files of an agent, of the server's OS user, with Berth's hooks in them. With disk false the
@@ -56,7 +55,8 @@ func launchErrorOrNil(name string, err error) error {
 	return launchError(name, err)
 }
 
-// InstallUserFile writes a file of UserHooks. A link stays a link, and a file keeps its mode.
+// InstallUserFile writes a file of UserHooks. A link stays a link, and a file keeps its mode. No other file of the user is
+// touched.
 func (r *Registry) InstallUserFile(f agent.UserFile) error {
 	path, mode := f.Path, os.FileMode(0o600)
 	switch real, err := filepath.EvalSymlinks(path); {
@@ -69,12 +69,32 @@ func (r *Registry) InstallUserFile(f agent.UserFile) error {
 		mode = info.Mode().Perm()
 	case !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("install hooks: %w", err)
+	default:
+		if to, err := os.Readlink(path); err == nil {
+			return api.Errorf(api.CodeBadRequest, "%s is a link to %s, which isn't there: create that file or remove the link", api.Quote(path), api.Quote(to))
+		}
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("install hooks: %w", err)
 	}
-	if err := loop.ReplaceFile(path, f.After); err != nil {
+	if err := replaceAtRandom(path, f.After, mode); err != nil {
 		return fmt.Errorf("install hooks: %w", err)
 	}
-	return os.Chmod(path, mode)
+	return nil
+}
+
+// replaceAtRandom replaces a file in one step, by way of a file with a name that no other file has.
+func replaceAtRandom(path string, data []byte, mode os.FileMode) error {
+	aside, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = aside.Write(data)
+	if err = errors.Join(err, aside.Chmod(mode), aside.Close()); err == nil {
+		err = os.Rename(aside.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(aside.Name())
+	}
+	return err
 }
