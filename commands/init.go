@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"berth/agent"
+	"berth/api"
 	"berth/keys"
 	"berth/terminal"
 )
@@ -38,7 +39,7 @@ func initVerb() *Verb {
 		},
 		Need: keys.Admin, MinArgs: 1, MaxArgs: 1, Answer: Init{}, Run: initAgent,
 		Flags: func(f *pflag.FlagSet) {
-			f.Bool("install", false, "write the hooks into the agent's own settings, after the difference was printed")
+			f.Bool("install", false, "print the difference of each of the agent's settings files, and write it")
 		},
 	}
 }
@@ -64,34 +65,57 @@ func initAgent(_ context.Context, c *Call) error {
 		out.Files = append(out.Files, one)
 	}
 	if install {
-		for i, f := range files {
-			if !out.Files[i].Changed {
-				continue
-			}
-			if err := c.Sessions.InstallUserFile(f); err != nil {
-				return err
-			}
+		if err := c.install(out, files); err != nil {
+			return err
 		}
 	}
 	return c.answer(out, out.text)
 }
 
-func (i Init) text(w io.Writer) {
-	for _, f := range i.Files {
-		switch {
-		case !i.Installed:
-			fmt.Fprintf(w, "%s:\n%s", terminal.Printable(f.Path), printableLines(f.Text))
-		case !f.Changed:
-			fmt.Fprintf(w, "%s has the hooks already\n", terminal.Printable(f.Path))
-		default:
-			fmt.Fprintf(w, "%s:\n%s", terminal.Printable(f.Path), printableLines(f.Diff))
+// install writes the files that change. As text each difference is printed before its file is written.
+func (c *Call) install(out Init, files []agent.UserFile) error {
+	written := []string{}
+	for i, f := range files {
+		one := out.Files[i]
+		if !c.JSON {
+			if err := c.answer(nil, one.text); err != nil {
+				return err
+			}
 		}
+		if !one.Changed {
+			continue
+		}
+		if err := c.Sessions.InstallUserFile(f); err != nil {
+			done := "no file was changed"
+			if len(written) > 0 {
+				done = "already written: " + strings.Join(written, ", ")
+			}
+			e := api.AsError(err)
+			return api.Errorf(e.Code, "%w; %s", e, done).With("written", written).With("files", out.Files)
+		}
+		written = append(written, f.Path)
 	}
-	if i.Installed {
+	return nil
+}
+
+// text prints the difference that is about to be written.
+func (f InitFile) text(w io.Writer) {
+	if !f.Changed {
+		fmt.Fprintf(w, "%s has the hooks already\n", terminal.Printable(f.Path))
+		return
+	}
+	fmt.Fprintf(w, "%s:\n%s", terminal.Printable(f.Path), printableLines(f.Diff))
+}
+
+func (i Init) text(w io.Writer) {
+	if i.Installed { // each file was printed before it was written
 		fmt.Fprintf(w, "Installed. A %s that runs already reads them at its next start\n", i.Agent)
-	} else {
-		fmt.Fprintf(w, "Merge this into your own settings, or run: init %s --install\n", i.Agent)
+		return
 	}
+	for _, f := range i.Files {
+		fmt.Fprintf(w, "%s:\n%s", terminal.Printable(f.Path), printableLines(f.Text))
+	}
+	fmt.Fprintf(w, "Merge this into your own settings, or run: init %s --install\n", i.Agent)
 }
 
 func printableLines(text string) string {
