@@ -13,7 +13,7 @@ import (
 	"berth/test/agents/modelapi"
 )
 
-// Why opencode was not seen to pass a scenario.
+// Why an agent was not seen to pass a scenario.
 const (
 	failedOnBusy = "it failed on a busy machine"
 	notRun       = "it has not been run yet"
