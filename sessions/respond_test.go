@@ -413,7 +413,13 @@ func TestRespondToOneThatIsLeft(t *testing.T) {
 func TestRespondUnconfirmed(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		p, s := newAsker(t, "asks 1: a", "asks 1: a")
-		kept := checkpointOf(t, s)
+		kept, prompt := checkpointOf(t, s), s.Status().Request.ID
+		for end := time.Now().Add(patience); !strings.Contains(string(kept), prompt); kept = checkpointOf(t, s) {
+			if time.Now().After(end) {
+				t.Fatal("no checkpoint has the prompt")
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
 		if killed {
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan struct{})
