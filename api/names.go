@@ -32,6 +32,22 @@ func CheckTag(tag string) error {
 	return nil
 }
 
+// CheckTeam returns a BAD_REQUEST error if a word isn't a valid name of a team.
+func CheckTeam(team string) error {
+	if !wellFormed(team, maxTag, "._-:/@+", true) {
+		return Errorf(CodeBadRequest, "%s isn't a valid name of a team: use 1 to 64 letters, digits and . _ - : / @ +, starting with a letter or digit", Quote(team))
+	}
+	return nil
+}
+
+// CheckPeer returns a BAD_REQUEST error if a word isn't the name of a session or tag:T.
+func CheckPeer(peer string) error {
+	if tag, ok := strings.CutPrefix(peer, "tag:"); ok {
+		return CheckTag(tag)
+	}
+	return CheckName(peer)
+}
+
 // CheckMeta returns an error if a key and its value can't be kept with a session: BAD_REQUEST for
 // the key, LIMIT for the value.
 func CheckMeta(key, value string) error {

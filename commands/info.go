@@ -32,7 +32,7 @@ func info(_ context.Context, c *Call) error {
 		rows := [][]string{
 			{"session", i.Session}, {"id", i.ID}, {"agent", i.Agent}, {"mode", orDash(orEmpty(i.Mode))}, {"state", i.State}, {"command", strings.Join(i.Command, " ")},
 			{"cwd", folderWords(i.Cwd, i.Branch, i.ChangedFiles)}, {"user", i.User}, {"pid", fmt.Sprint(i.PID)}, {"size", fmt.Sprintf("%dx%d (%s)", i.Cols, i.Rows, i.SizePolicy)},
-			{"restart", i.Restart}, {"tags", orDash(strings.Join(i.Tags, " "))}, {"created", i.Created.Format(api.TimeLayout) + " by " + i.CreatedBy},
+			{"restart", i.Restart}, {"tags", orDash(strings.Join(i.Tags, " "))}, {"team", orDash(orEmpty(i.Team))}, {"peers", peersWords(i)}, {"created", i.Created.Format(api.TimeLayout) + " by " + i.CreatedBy},
 			{"output", fmt.Sprintf("%d bytes printed, kept from %d", i.TotalWritten, i.OutputFrom)},
 		}
 		if i.Rules != nil {
@@ -62,6 +62,17 @@ func info(_ context.Context, c *Call) error {
 		}
 		table(w, rows)
 	})
+}
+
+// peersWords are who may send the session messages.
+func peersWords(i sessions.Info) string {
+	switch {
+	case i.Peers != nil:
+		return orDash(strings.Join(i.Peers, " "))
+	case i.Team != nil:
+		return "team " + *i.Team
+	}
+	return "-"
 }
 
 // agentRows are the options that the session's agent was started with.

@@ -57,6 +57,9 @@ type Session struct {
 	Limits SessionLimits     `yaml:"limits"`
 	Tags   []string          `yaml:"tags"`
 	Meta   map[string]string `yaml:"meta"`
+
+	Team  string   `yaml:"team"`  // sessions of one team may send each other messages
+	Peers []string `yaml:"peers"` // who may send it messages, by name or tag:T, in place of its team
 }
 
 // Gate keeps an agent from ending its turn. A single word in its place is the mode.

@@ -154,6 +154,7 @@ func (v *validation) session(field string, s Session) {
 			v.add(join(at("meta"), quoteKey(key)), err.Error(), "")
 		}
 	}
+	v.messages(field, s)
 	v.limits(at("limits"), s.Limits)
 	v.children(at("children"), s.Children)
 	v.orchestrate(field, s)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"berth/api"
 	"berth/sessions/gates/begin"
 	"berth/sessions/gates/gate"
 	"berth/sessions/notify"
@@ -79,6 +80,20 @@ func (v *validation) notify(field string, list []Notify) {
 			v.add(at, "a rule is already called "+quoteFree(r.ID()), "give it another name")
 		}
 		names[r.ID()] = true
+	}
+}
+
+// messages checks who may send the session messages.
+func (v *validation) messages(field string, s Session) {
+	if s.Team != "" {
+		if err := api.CheckTeam(s.Team); err != nil {
+			v.add(join(field, "team"), err.Error(), "")
+		}
+	}
+	for i, peer := range s.Peers {
+		if err := api.CheckPeer(peer); err != nil {
+			v.add(fmt.Sprintf("%s[%d]", join(field, "peers"), i), err.Error(), "")
+		}
 	}
 }
 

@@ -30,7 +30,9 @@ type Info struct {
 	Restart      string              `json:"restart"`
 	Limits       InfoLimits          `json:"limits"`
 	Tags         []string            `json:"tags"`
-	Meta         map[string]string   `json:"meta"` // values of secret names are shown to admins alone
+	Team         *string             `json:"team"`  // sessions of one team may send each other messages; null: it has none
+	Peers        []string            `json:"peers"` // who may send it messages, by name or tag:T; null: its team
+	Meta         map[string]string   `json:"meta"`  // values of secret names are shown to admins alone
 	Parent       *string             `json:"parent"`
 	Depth        int                 `json:"depth"`
 	Children     *Children           `json:"children"` // what its agent may start; null: nothing
@@ -143,7 +145,7 @@ func (s *Session) Info(whole bool) Info {
 		stateNow: st.State(s.reg.now()), Profile: st.Profile, Command: argv, User: cmp.Or(st.User, e.User), Env: env,
 		EnvFile: st.EnvFile, EnvPass: noNil(st.EnvPass), LoginEnv: st.LoginEnv, SizePolicy: string(st.SizePolicy), Restart: string(st.Spec.Restart),
 		Limits: st.Limits.info(),
-		Tags:   noNil(st.Tags), Meta: meta, Parent: orNil(st.Parent), Depth: st.Depth, Created: st.Created, CreatedBy: st.CreatedBy,
+		Tags:   noNil(st.Tags), Team: orNil(st.Team), Peers: st.Peers, Meta: meta, Parent: orNil(st.Parent), Depth: st.Depth, Created: st.Created, CreatedBy: st.CreatedBy,
 		Driven: st.Driven, Rules: orNil(st.RulesName), Isolate: string(st.Isolate), Groom: string(st.Groom), AfterLimit: orNil(st.AfterLimit), Trust: st.Trust, AcceptBypass: st.AcceptBypass, Settings: names(st.Settings), MCP: serverNames(st.MCP),
 		AgentVersion: st.AgentVersion, Mismatches: noNil(st.Mismatches), Conversation: st.Talk(), Resumable: s.reg.resumable(st),
 		Started: api.At(st.Started), Title: st.Row().Title, PID: st.PID, HolderPID: st.HolderPID, Cols: st.Cols, Rows: st.Rows,

@@ -131,6 +131,9 @@ type Spec struct {
 
 	Notify []notify.Rule `json:"notify"`
 
+	Team  string   `json:"team"`  // sessions of one team may send each other messages; empty: it has none
+	Peers []string `json:"peers"` // who may send it messages, by name or tag:T; null: its team
+
 	Worktree *worktree.Tree `json:"worktree"` // null: the session works in its folder as it is
 	Setup    []string       `json:"setup"`    // command that runs in a new worktree, before the program
 
@@ -171,6 +174,7 @@ func (s Spec) forked() string {
 const (
 	maxTags     = 64
 	maxMetaKeys = 64
+	maxPeers    = 64
 )
 
 // check says what is wrong with a complete spec.
@@ -231,6 +235,19 @@ func (s Spec) checkLabels() error {
 	}
 	for _, t := range s.Tags {
 		if err := api.CheckTag(t); err != nil {
+			return err
+		}
+	}
+	if s.Team != "" {
+		if err := api.CheckTeam(s.Team); err != nil {
+			return err
+		}
+	}
+	if len(s.Peers) > maxPeers {
+		return api.Errorf(api.CodeLimit, "%d peers are too many: %d are kept; give them a tag, and use tag:T", len(s.Peers), maxPeers)
+	}
+	for _, p := range s.Peers {
+		if err := api.CheckPeer(p); err != nil {
 			return err
 		}
 	}

@@ -23,6 +23,7 @@ func spec(c config.Session) sessions.Spec {
 		},
 	}
 	s.Rules, s.User, s.Setup = c.Rules, c.User, c.Setup
+	s.Team, s.Peers = c.Team, c.Peers
 	if c.Worktree != nil && *c.Worktree {
 		s.Worktree = &worktree.Tree{Phase: worktree.Wanted}
 	}
