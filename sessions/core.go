@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"log/slog"
+	"slices"
 	"time"
 
 	"berth/agent"
@@ -79,6 +80,7 @@ func (c *core) publish(visible bool) {
 
 // reportedStates are the states that the driver can report of its program. A driver
 // with LimitedStates reports all states once its program has reported its own state.
+// A shell has all states too, because an agent that a person starts in it is followed.
 func (c *core) reportedStates(driver agent.Driver) []agent.State {
 	limited, ok := driver.(agent.LimitedStates)
 	switch {
@@ -87,7 +89,11 @@ func (c *core) reportedStates(driver agent.Driver) []agent.State {
 	case !ok, c.track.Follows() && c.track.Fold().Reported():
 		return agent.States
 	}
-	return limited.ReportedStates()
+	own := limited.ReportedStates()
+	if c.takesVisitors() && slices.Contains(own, agent.Idle) {
+		return agent.States
+	}
+	return own
 }
 
 // changeSpec writes a changed spec to disk before it is used. Then report emits the

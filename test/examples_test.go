@@ -16,7 +16,7 @@ var exampleFails = map[string]int{
 	"prompt alpha": 6, "prompt alpha --full": 6, "respond alpha --prompt ID accept": 6, `respond alpha --prompt ID deny "use pnpm instead"`: 6,
 	"respond alpha --prompt ID option 2": 6, "respond alpha --prompt ID answer 1=Red 2=Small,Large": 6,
 	// A shell isn't an agent.
-	"last alpha": 8, "last alpha --json": 8, "wait alpha --until prompt,error,parked --timeout 1s": 8, "wait alpha --until parked --timeout 1s": 8, `nudge alpha "fix the failing test"`: 8,
+	"last alpha": 8, "last alpha --json": 8, `nudge alpha "fix the failing test"`: 8,
 	`nudge alpha --wait --timeout 1s "run the tests"`: 8, `nudge alpha --queue "then update the docs"`: 8, `nudge alpha,beta "commit what you have"`: 8,
 	`ask alpha --timeout 1s "which test failed?"`: 8, "interrupt alpha": 8, "fork alpha": 8, `fork alpha try2 --prompt "'try it with a map'"`: 8,
 	`gate alpha gate "the tests must pass"`: 8, `gate alpha --cap 2 gate "look again"`: 8, `start-context alpha startup "Read NOTES.md first."`: 8,
@@ -31,7 +31,7 @@ var exampleFails = map[string]int{
 	"doctor": 1,
 	// Nothing happens in that second.
 	"watch --timeout 1s": 10, "watch --state prompt,error,parked --timeout 1s": 10, "watch alpha --type state_change,prompt --timeout 1s": 10,
-	`wait alpha --text '"tests? passed"' --timeout 1s`: 10,
+	`wait alpha --text '"tests? passed"' --timeout 1s`: 10, "wait alpha --until prompt,error,parked --timeout 1s": 10, "wait alpha --until parked --timeout 1s": 10,
 }
 
 // examples runs each example of each verb as a person would type it, quotes and all, after ssh and
