@@ -103,8 +103,8 @@ func holdsOwn(d *agent.Dialog, line int, text string) bool {
 	if (Driver{}).Holds(text, &agent.Composer{Mode: agent.ModeMessage, Text: shown}) {
 		return true
 	}
-	end := compose.Visible(normal(shown))
-	return len(rows) >= lineRows && end != "" && strings.HasSuffix(compose.Visible(normal(text)), end)
+	end := compose.Visible(compose.Trimmed(shown))
+	return len(rows) >= lineRows && end != "" && strings.HasSuffix(compose.Visible(compose.Trimmed(text)), end)
 }
 
 // lineOf is the text of the line with that number, up to the list's end.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/agent"
+	"berth/agent/compose"
 )
 
 // Name is the agent's name.
@@ -20,7 +21,10 @@ const Measured = "0.24.4"
 func (Driver) MeasuredVersions() []string { return []string{Measured} }
 
 // Driver reads Qwen Code. Its zero value is ready.
-type Driver struct{ agent.Silent }
+type Driver struct {
+	agent.Silent
+	compose.Typing
+}
 
 // The interfaces that the driver implements.
 var (

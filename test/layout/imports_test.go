@@ -28,7 +28,7 @@ var arrows = map[string]string{
 	"agent":               "agent/pattern api",
 	"agent/pattern":       "",
 	"agent/drawn":         "agent terminal",
-	"agent/compose":       "agent",
+	"agent/compose":       "agent agent/pattern",
 	"agent/hooks":         "agent agent/userfiles",
 	"agent/userfiles":     "",
 	"agent/forks":         "agent agent/pattern",

@@ -51,6 +51,8 @@ func TestOptionalInterfaces(t *testing.T) {
 					if n.Recv != nil {
 						have[driver] = append(have[driver], n.Name.Name)
 					}
+				case *ast.TypeSpec:
+					have[driver] = append(have[driver], embedded(t, n)...)
 				case *ast.ValueSpec:
 					if of, ok := n.Type.(*ast.SelectorExpr); ok && n.Names[0].Name == "_" {
 						declared[driver+" "+of.Sel.Name] = true
@@ -78,6 +80,33 @@ func TestOptionalInterfaces(t *testing.T) {
 	for name := range listed {
 		t.Errorf("docs/agents/adding.md lists %s, which agent/optional.go doesn't have", name)
 	}
+}
+
+// embedded are the methods of the types of agent's folders that a driver embeds.
+func embedded(t *testing.T, spec *ast.TypeSpec) (methods []string) {
+	t.Helper()
+	of, ok := spec.Type.(*ast.StructType)
+	if !ok || spec.Name.Name != "Driver" {
+		return nil
+	}
+	for _, field := range of.Fields.List {
+		of, ok := field.Type.(*ast.SelectorExpr)
+		if !ok || len(field.Names) > 0 || of.X.(*ast.Ident).Name == "agent" {
+			continue
+		}
+		for _, file := range parse(t, "../../agent/"+of.X.(*ast.Ident).Name+"/*.go") {
+			for _, d := range file.Decls {
+				d, ok := d.(*ast.FuncDecl)
+				if !ok || d.Recv == nil {
+					continue
+				}
+				if on, ok := d.Recv.List[0].Type.(*ast.Ident); ok && on.Name == of.Sel.Name {
+					methods = append(methods, d.Name.Name)
+				}
+			}
+		}
+	}
+	return methods
 }
 
 // optionalInterfaces are the methods of each. They must all be in optional.go.
