@@ -22,18 +22,13 @@ func reference(t testing.TB) *truth.Reference {
 // from the screen.
 const tolerance = 80 * time.Millisecond
 
-// tolerances are for recordings with less precise times. No source of the first one says
-// where in the second it started, so its log comes up to 0.9 s late.
-var tolerances = map[string]time.Duration{"14_permission_hook_allow": 250 * time.Millisecond}
-
-// mostWrong is the share of the time with a wrong state. Two thirds of it are due to the one
-// recording in tolerances.
-const mostWrong = 0.0015
+// mostWrong is the share of the time with a wrong state.
+const mostWrong = 0.001
 
 // TestRecordings: every recording gives the right state in the right order,
 // and every prompt.
 func TestRecordings(t *testing.T) {
-	reference(t).Check(t, codex.Driver{}, truth.Bar{Order: wanted, Wrong: mostWrong, Tolerance: func(name string) time.Duration { return max(tolerance, tolerances[name]) }})
+	reference(t).Check(t, codex.Driver{}, truth.Bar{Order: wanted, Wrong: mostWrong, Tolerance: func(string) time.Duration { return tolerance }})
 }
 
 // wanted is the true order. Codex that was killed from outside says nothing of

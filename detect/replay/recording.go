@@ -129,12 +129,12 @@ func (r *Recording) cast(data []byte) error {
 			first = false
 			var h struct {
 				Version, Width, Height int
-				Timestamp              int64
+				Timestamp              float64 // in seconds, with a fraction where the start is known that precisely
 			}
 			if err := json.Unmarshal(line, &h); err != nil || h.Version != 2 {
 				return fmt.Errorf("%w: the first line isn't an asciicast 2 header", ErrRecording)
 			}
-			r.Cols, r.Rows, r.Start = h.Width, h.Height, time.Unix(h.Timestamp, 0)
+			r.Cols, r.Rows, r.Start = h.Width, h.Height, time.UnixMilli(int64(math.Round(h.Timestamp*1000)))
 			return nil
 		}
 		var t float64
