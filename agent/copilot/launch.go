@@ -26,16 +26,6 @@ var events = []string{"SessionStart", "SessionEnd", "UserPromptSubmit", "Stop", 
 // line, and the last batch has the turn's last message.
 const logWritten = "sleep 0.2; "
 
-// hookSeconds is Copilot's timeout for a hook that only reports.
-const hookSeconds = 10
-
-// unset are variables that tell Copilot which terminal or multiplexer it runs in. In some it draws
-// its composer in another way.
-var unset = []string{
-	"TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERMINAL_EMULATOR", "TMUX", "TMUX_PANE", "STY", "ZELLIJ*", "WT_SESSION", "KITTY_*", "ITERM_*",
-	"VSCODE_*", "GHOSTTY_*", "WEZTERM_*", "ALACRITTY_*", "KONSOLE_*", "VTE_VERSION", "HERDR_*", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES",
-}
-
 // Command is the default command.
 func (Driver) Command() []string { return []string{"copilot"} }
 
@@ -45,12 +35,9 @@ const logName = "/*/%s/events.jsonl"
 // Launch gives Copilot its hooks as a plugin in the session's folder, so that no file of the user's
 // changes, and the id of its conversation. Only a full isolation has a home of its own.
 func (Driver) Launch(s agent.Start) (agent.Launch, error) {
-	l := agent.Launch{Argv: slices.Clone(s.Argv), Headless: headless(s.Argv)}
-	if s.Isolate == agent.IsolateNone || isSubcommand(s.Argv) {
+	l, follows := forks.Begin(s, subcommands, nil)
+	if !follows {
 		return l, nil
-	}
-	if s.Groom != agent.GroomPristine {
-		l.Unset = unset
 	}
 	users, own := usersHome(s.Env), filepath.Join(s.Folder, Name)
 	l.Folders, l.Files = []string{own}, map[string][]byte{}
@@ -83,11 +70,7 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 			return l, err
 		}
 	}
-	if len(s.MCP) > 0 {
-		servers := s.MCP
-		if _, whole := s.MCP["mcpServers"]; !whole {
-			servers = map[string]any{"mcpServers": s.MCP}
-		}
+	if servers := forks.Servers(s.MCP); servers != nil {
 		file := filepath.Join(own, "mcp.json")
 		words = append(words, "--additional-mcp-config", "@"+file)
 		if err := write(&l, file, servers); err != nil {
@@ -147,15 +130,11 @@ var commentLine = pattern.New(`(?m)^\s*//.*$`)
 func ours(s agent.Start) map[string]any {
 	all := map[string]any{}
 	for _, event := range events {
-		command, timeout := hooks.Quote(s.Hook)+" hook --tell "+event, hookSeconds
-		if asks := map[string]string{"Stop": s.EndAsks, "SessionStart": s.StartAsks}[event]; asks != "" {
-			command = fmt.Sprintf("%s hook --ask %s %s --if %s %s", hooks.Quote(s.Hook), hooks.Hold, hooks.Grace, hooks.Quote(asks), event)
-			timeout = int((hooks.Hold + hooks.Slack).Seconds())
-		}
+		command, timeout := hooks.Command(s, event, "Stop")
 		if event == "Stop" {
 			command = logWritten + command
 		}
-		all[event] = []any{map[string]any{"type": "command", "command": command, "timeoutSec": timeout}}
+		all[event] = []any{map[string]any{"type": "command", "command": command, "timeoutSec": int(timeout.Seconds())}}
 	}
 	return map[string]any{"version": 1, "hooks": all}
 }
@@ -170,19 +149,11 @@ func usersHome(env map[string]string) string {
 	return filepath.Join(env["HOME"], ".copilot")
 }
 
-// headless reports whether the command prints one answer and exits: -p, --prompt.
-func headless(argv []string) bool {
-	return slices.ContainsFunc(argv[min(1, len(argv)):], func(arg string) bool {
-		return arg == "-p" || arg == "--prompt" || strings.HasPrefix(arg, "--prompt=")
-	})
-}
-
+// subcommands have no conversation.
 var subcommands = []string{
 	"app", "login", "help", "init", "config", "update", "version", "workflow", "sessions", "memories", "plugin", "mcp", "skill", "instruction", "lsp",
 	"sandbox", "completion", "--help", "-h", "--version", "-v", "--acp",
 }
-
-func isSubcommand(argv []string) bool { return len(argv) > 1 && slices.Contains(subcommands, argv[1]) }
 
 // ways are the options of a command that choose its conversation.
 var ways = map[string]string{"--session-id": "value", "--resume": "may", "-r": "may", "--continue": "", "--connect": "may"}
@@ -208,21 +179,19 @@ func spoken(disk fs.FS, home, id string) bool {
 }
 
 // latest is the conversation of a folder that was written last.
-func latest(disk fs.FS, home, cwd string) (newest string) {
-	at := int64(0)
-	files, _ := fs.Glob(disk, path.Join(userfiles.Name(home), "session-state", "*", "workspace.yaml")) // its only error is a bad pattern
-	for _, file := range files {
-		data, err := fs.ReadFile(disk, file)
-		dir := path.Dir(file)
-		info, missing := fs.Stat(disk, path.Join(dir, "events.jsonl"))
-		if err != nil || missing != nil || !strings.Contains("\n"+string(data), "\ncwd: "+cwd+"\n") || info.ModTime().UnixNano() <= at {
-			continue
-		}
-		if id := path.Base(dir); spoken(disk, home, id) {
-			newest, at = id, info.ModTime().UnixNano()
-		}
+func latest(disk fs.FS, home, cwd string) string {
+	if disk == nil {
+		return ""
 	}
-	return newest
+	logs, _ := fs.Glob(disk, path.Join(userfiles.Name(home), "session-state", "*", "events.jsonl")) // its only error is a bad pattern
+	return forks.Newest(disk, logs, func(log string) string {
+		id := path.Base(path.Dir(log))
+		data, err := fs.ReadFile(disk, path.Join(path.Dir(log), "workspace.yaml"))
+		if err != nil || !strings.Contains("\n"+string(data), "\ncwd: "+cwd+"\n") || !spoken(disk, home, id) {
+			return ""
+		}
+		return id
+	})
 }
 
 // HasConversation reports whether the conversation has a message.

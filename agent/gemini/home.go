@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/agent/forks"
 	"berth/agent/userfiles"
 )
 
@@ -151,23 +152,18 @@ func (h home) find(id string) (c chat, ok bool) {
 
 // latest is the conversation of a folder that was written last.
 func (h home) latest(cwd string) string {
-	newest, at := "", int64(0)
+	var files []string
 	for _, dir := range []string{h.own, h.users} {
-		project := h.project(dir, cwd)
-		if project == "" {
-			continue
-		}
-		for _, file := range h.chats(project, "") {
-			info, err := fs.Stat(h.disk, file)
-			if err != nil || info.ModTime().UnixNano() <= at {
-				continue
-			}
-			if c, ok := h.read(file); ok && c.spoken {
-				newest, at = c.id, info.ModTime().UnixNano()
-			}
+		if project := h.project(dir, cwd); project != "" {
+			files = append(files, h.chats(project, "")...)
 		}
 	}
-	return newest
+	return forks.Newest(h.disk, files, func(file string) string {
+		if c, ok := h.read(file); ok && c.spoken {
+			return c.id
+		}
+		return ""
+	})
 }
 
 // project is the name that Gemini gave to a folder.

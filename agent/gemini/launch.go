@@ -6,7 +6,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"berth/agent"
 	"berth/agent/forks"
@@ -21,16 +20,8 @@ var events = []string{
 	"SessionStart", "SessionEnd", "BeforeAgent", "AfterAgent", "BeforeTool", "AfterTool", "PreCompress", "Notification",
 }
 
-// hookMillis is Gemini's timeout for the hook, in ms. The hook takes some milliseconds, and Gemini
-// waits for it.
-const hookMillis = 10_000
-
-// unset are variables that tell Gemini which terminal, editor or agent's session it runs in.
-var unset = []string{
-	"TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERMINAL_EMULATOR", "TMUX", "TMUX_PANE", "STY", "ZELLIJ*", "WT_SESSION", "KITTY_*", "ITERM_*",
-	"VSCODE_*", "GHOSTTY_*", "WEZTERM_*", "ALACRITTY_*", "KONSOLE_*", "VTE_VERSION", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES",
-	"GEMINI_CLI", "GEMINI_SESSION_ID", "GEMINI_PROJECT_DIR", "GEMINI_CWD", "GEMINI_PLANS_DIR", "CLAUDE_PROJECT_DIR",
-}
+// ofSessions are variables that name another agent's session.
+var ofSessions = []string{"GEMINI_CLI", "GEMINI_SESSION_ID", "GEMINI_PROJECT_DIR", "GEMINI_CWD", "GEMINI_PLANS_DIR", "CLAUDE_PROJECT_DIR"}
 
 // again is the exit status that asks for a restart, after the user chose whether to trust the
 // folder or how to log in. Without Berth Gemini restarts itself: then there are two processes, the
@@ -43,17 +34,14 @@ func (Driver) Command() []string { return []string{"gemini"} }
 // Launch gives Gemini a home of the session's own: links to the user's files, and settings with
 // Berth's hooks. Gemini reads hooks from no other place that a user may write to.
 func (Driver) Launch(s agent.Start) (agent.Launch, error) {
-	l := agent.Launch{Argv: slices.Clone(s.Argv), Headless: headless(s.Argv)}
-	if s.Isolate == agent.IsolateNone || isSubcommand(s.Argv) {
+	l, follows := forks.Begin(s, subcommands, ofSessions)
+	if !follows {
 		return l, nil
 	}
 	h := home{disk: s.Disk, own: filepath.Join(s.Folder, Name), users: usersHome(s.Env)}
 	l.Again = []int{again}
 	l.LogFiles = filepath.Join(h.users, filesName, "tmp", "*", "chats", "session-*-%.8s.jsonl")
 	l.Default = map[string]string{"GEMINI_CLI_NO_RELAUNCH": "true"}
-	if s.Groom != agent.GroomPristine {
-		l.Unset = unset
-	}
 	if s.Trust {
 		l.Default["GEMINI_CLI_TRUST_WORKSPACE"] = "true"
 	}
@@ -72,23 +60,8 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 	return l, nil
 }
 
-// headless reports whether the command prints one answer and exits: -p, --prompt.
-func headless(argv []string) bool {
-	for _, arg := range argv[min(1, len(argv)):] {
-		if arg == "--" {
-			return false
-		}
-		if arg == "--prompt" || strings.HasPrefix(arg, "--prompt=") || strings.HasPrefix(arg, "-p") {
-			return true
-		}
-	}
-	return false
-}
-
 // subcommands have no conversation.
 var subcommands = []string{"mcp", "extensions", "extension", "skills", "skill", "hooks", "hook"}
-
-func isSubcommand(argv []string) bool { return len(argv) > 1 && slices.Contains(subcommands, argv[1]) }
 
 // settings are the user's settings with the session's merged over them, the session's MCP servers,
 // and Berth's hooks after all others.
@@ -145,14 +118,10 @@ type hookGroup struct {
 	Hooks []hookCommand `json:"hooks"`
 }
 
-// ours is the hook command for an event. A hook that can ask does so while its file exists.
+// ours is the hook command for an event.
 func ours(s agent.Start, event string) hookCommand {
-	one := hookCommand{Type: "command", Name: "berth", Command: hooks.Quote(s.Hook) + " hook --tell " + event, Timeout: hookMillis}
-	if asks := map[string]string{"AfterAgent": s.EndAsks, "SessionStart": s.StartAsks}[event]; asks != "" {
-		one.Command = fmt.Sprintf("%s hook --ask %s %s --if %s %s", hooks.Quote(s.Hook), hooks.Hold, hooks.Grace, hooks.Quote(asks), event)
-		one.Timeout = int((hooks.Hold + hooks.Slack).Milliseconds())
-	}
-	return one
+	command, timeout := hooks.Command(s, event, "AfterAgent")
+	return hookCommand{Type: "command", Name: "berth", Command: command, Timeout: int(timeout.Milliseconds())}
 }
 
 // withOurs appends Berth's hooks to the caller's.

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"berth/agent"
 )
 
 // Timeouts of a hook that asks the server at a turn's end or at a session's start, while the
@@ -64,4 +66,16 @@ func Decide(behavior, message string) ([]byte, error) {
 	return Encode(map[string]any{
 		"hookSpecificOutput": map[string]any{"hookEventName": "PermissionRequest", "decision": decision},
 	})
+}
+
+// ReportLimit is the agent's timeout for a hook that only reports. The hook takes some milliseconds.
+const ReportLimit = 10 * time.Second
+
+// Command is the hook's command for an event, and the agent's timeout for it. The hook of the event end, which ends
+// a turn, and of SessionStart asks the server while the session's file for that exists. The others only report.
+func Command(s agent.Start, event, end string) (command string, timeout time.Duration) {
+	if asks := map[string]string{end: s.EndAsks, "SessionStart": s.StartAsks}[event]; asks != "" {
+		return fmt.Sprintf("%s hook --ask %s %s --if %s %s", Quote(s.Hook), Hold, Grace, Quote(asks), event), Hold + Slack
+	}
+	return Quote(s.Hook) + " hook --tell " + event, ReportLimit
 }

@@ -58,15 +58,14 @@ func (c chats) spoken(file string) bool {
 var munged = pattern.New(`[^a-zA-Z0-9]`)
 
 // latest is the conversation of a folder that was written last.
-func (c chats) latest(cwd string) (newest string) {
-	at := int64(0)
-	for _, file := range c.glob(munged.ReplaceAllString(cwd, "-"), "*") {
+func (c chats) latest(cwd string) string {
+	return forks.Newest(c.disk, c.glob(munged.ReplaceAllString(cwd, "-"), "*"), func(file string) string {
 		id := strings.TrimSuffix(path.Base(file), ".jsonl")
-		if info, err := fs.Stat(c.disk, file); err == nil && info.ModTime().UnixNano() > at && forks.UUID.MatchString(id) && c.spoken(file) {
-			newest, at = id, info.ModTime().UnixNano()
+		if !forks.UUID.MatchString(id) || !c.spoken(file) {
+			return ""
 		}
-	}
-	return newest
+		return id
+	})
 }
 
 // HasConversation reports whether the conversation has a message.

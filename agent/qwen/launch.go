@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"berth/agent"
@@ -32,12 +31,8 @@ const (
 // shared are the files of a login. A session's own home has them too.
 var shared = []string{"oauth_creds.json"}
 
-// unset are variables that tell Qwen Code which terminal, editor or agent's session it runs in.
-var unset = []string{
-	"TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERMINAL_EMULATOR", "TMUX", "TMUX_PANE", "STY", "ZELLIJ*", "WT_SESSION", "KITTY_*", "ITERM_*",
-	"VSCODE_*", "GHOSTTY_*", "WEZTERM_*", "ALACRITTY_*", "KONSOLE_*", "VTE_VERSION", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES",
-	"QWEN_CODE", "QWEN_CODE_SESSION_ID", "QWEN_CODE_PROJECT_DIR", "QWEN_CODE_CLI", "QWEN_PROJECT_DIR",
-}
+// ofSessions are variables that name another session of Qwen Code's.
+var ofSessions = []string{"QWEN_CODE", "QWEN_CODE_SESSION_ID", "QWEN_CODE_PROJECT_DIR", "QWEN_CODE_CLI", "QWEN_PROJECT_DIR"}
 
 // events are the hooks that Berth sets. MessageDisplay is left out: Qwen Code runs it at every piece of
 // an answer.
@@ -56,8 +51,6 @@ const (
 	// askGrace is how long the hook waits for a missing server. No client can answer then, so the
 	// dialog must come.
 	askGrace = time.Second
-	// tellSeconds is Qwen Code's timeout for a hook that only reports.
-	tellSeconds = 10
 )
 
 // ways are the options of a command that choose its conversation.
@@ -69,12 +62,9 @@ func (Driver) Command() []string { return []string{"qwen"} }
 // Launch gives Qwen Code a file of system settings: the machine's own, the session's, and Berth's hooks
 // after all others. Qwen Code joins the hooks of all its settings, so the user's files stay as they are.
 func (Driver) Launch(s agent.Start) (agent.Launch, error) {
-	l := agent.Launch{Argv: slices.Clone(s.Argv), Headless: headless(s.Argv)}
-	if s.Isolate == agent.IsolateNone || isSubcommand(s.Argv) {
+	l, follows := forks.Begin(s, subcommands, ofSessions)
+	if !follows {
 		return l, nil
-	}
-	if s.Groom != agent.GroomPristine {
-		l.Unset = unset
 	}
 	files := usersFiles(s.Env)
 	own := filepath.Join(s.Folder, Name)
@@ -122,17 +112,8 @@ func usersFiles(env map[string]string) string {
 	return filepath.Join(env["HOME"], ".qwen")
 }
 
-// headless reports whether the command prints one answer and exits: -p, --prompt.
-func headless(argv []string) bool {
-	return slices.ContainsFunc(argv[min(1, len(argv)):], func(word string) bool {
-		return word == "-p" || word == "--prompt" || strings.HasPrefix(word, "--prompt=")
-	})
-}
-
 // subcommands have no conversation.
 var subcommands = []string{"auth", "board", "channel", "extensions", "hooks", "mcp", "review", "sandbox", "serve", "sessions", "update"}
-
-func isSubcommand(argv []string) bool { return len(argv) > 1 && slices.Contains(subcommands, argv[1]) }
 
 // settings are the machine's settings with the session's merged over them, the session's MCP servers,
 // and Berth's hooks after all others.
@@ -182,25 +163,21 @@ const (
 	byHook   = "^(?!(ask_user_question|exit_plan_mode)$)"
 )
 
-// groups are the hooks for an event. One that can ask does so while its file exists.
+// groups are the hooks for an event. That of a permission can ask, unless its dialog takes more than yes or no.
 func groups(s agent.Start, event string) []any {
-	one := func(matcher, how string, seconds int) map[string]any {
+	one := func(matcher, command string, timeout time.Duration) map[string]any {
 		group := map[string]any{"hooks": []any{map[string]any{
-			"type": "command", "name": "berth", "command": hooks.Quote(s.Hook) + " hook " + how + " " + event, "timeout": seconds,
+			"type": "command", "name": "berth", "command": command, "timeout": int(timeout.Seconds()),
 		}}}
 		if matcher != "" {
 			group["matcher"] = matcher
 		}
 		return group
 	}
-	if event == permissionEvent {
-		return []any{
-			one(byDialog, "--tell", tellSeconds),
-			one(byHook, fmt.Sprintf("--ask %s %s", askHold, askGrace), int((askHold + 10*time.Second).Seconds())),
-		}
+	command, timeout := hooks.Command(s, event, "Stop")
+	if event != permissionEvent {
+		return []any{one("", command, timeout)}
 	}
-	if asks := map[string]string{"Stop": s.EndAsks, "SessionStart": s.StartAsks}[event]; asks != "" {
-		return []any{one("", fmt.Sprintf("--ask %s %s --if %s", hooks.Hold, hooks.Grace, hooks.Quote(asks)), int((hooks.Hold + hooks.Slack).Seconds()))}
-	}
-	return []any{one("", "--tell", tellSeconds)}
+	ask := fmt.Sprintf("%s hook --ask %s %s %s", hooks.Quote(s.Hook), askHold, askGrace, event)
+	return []any{one(byDialog, command, timeout), one(byHook, ask, askHold+10*time.Second)}
 }
