@@ -96,7 +96,7 @@ func Stopped(pid int) bool {
 // Unread is how many bytes lie in the input of pid's terminal that no program has
 // read; -1 when the system does not tell.
 func Unread(pid int) int {
-	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/fd/0", unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	fd, err := openTerminal(pid)
 	if err != nil {
 		return -1
 	}
@@ -108,20 +108,41 @@ func Unread(pid int) int {
 	return n
 }
 
+// openTerminal opens the standard input of a process if that is a pseudoterminal. The process chooses its
+// input, and needs no right to read it (O_PATH); a server that is root would open any device for it.
+func openTerminal(pid int) (fd int, err error) {
+	path, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/fd/0", unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(path)
+	var st unix.Stat_t
+	if err := unix.Fstat(path, &st); err != nil {
+		return -1, err
+	}
+	if major := unix.Major(uint64(st.Rdev)); st.Mode&unix.S_IFMT != unix.S_IFCHR || major < firstTerminal || major > lastTerminal {
+		return -1, unix.ENOTTY
+	}
+	return unix.Open("/proc/self/fd/"+strconv.Itoa(path), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+}
+
+// firstTerminal and lastTerminal are the major numbers of pseudoterminals (UNIX98_PTY_SLAVE_MAJOR of linux/major.h).
+const (
+	firstTerminal = 136
+	lastTerminal  = 143
+)
+
 // Held says that what is typed at pid's terminal may wait there, or that what its programs draw
 // does: any process of the terminal's user can do that. Its output is stopped (tcflow); its line
 // discipline passes nothing on; or bytes are unread. Where a program reads keys, a terminal that
 // collects lines or several bytes keeps a key as well, and doesn't say that it is unread.
 func Held(pid int, readsKeys bool) bool {
-	fd, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/fd/0", unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	fd, err := openTerminal(pid)
 	if err != nil {
 		return false // not known
 	}
 	defer unix.Close(fd)
 	mode, err := unix.IoctlGetTermios(fd, unix.TCGETS)
-	if errors.Is(err, unix.ENOTTY) {
-		return false
-	}
 	if err != nil || readsKeys && (mode.Lflag&unix.ICANON != 0 || mode.Cc[unix.VMIN] > 1) {
 		return true
 	}

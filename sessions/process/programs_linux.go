@@ -2,6 +2,7 @@ package process
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -67,7 +68,12 @@ func Runs(pid int, start string) bool {
 
 // Environ is the environment that the process was started with; nil when the system doesn't tell.
 func Environ(pid int) []string {
-	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/environ")
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, environMost+1)) // a process makes it as long as it likes (PR_SET_MM_MAP)
 	if err != nil || len(data) > environMost {
 		return nil
 	}

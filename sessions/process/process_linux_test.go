@@ -1,0 +1,125 @@
+package process
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// longEnviron says in the environment of this test's program that it is to have an endless one.
+const longEnviron = "TEST_LONG_ENVIRON"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(longEnviron) != "" {
+		fmt.Println(lengthenEnviron(256 << 20))
+		_, _ = os.Stdin.Read(make([]byte, 1)) // until the test ends
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// lengthenEnviron has the kernel show so many bytes as the environment of this process.
+func lengthenEnviron(size int) error {
+	region, err := unix.Mmap(-1, 0, size, unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
+	if err != nil {
+		return err
+	}
+	stat, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		return err
+	}
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+2:]))
+	field := func(n int) uint64 { // as proc(5) counts them
+		v, _ := strconv.ParseUint(fields[n-3], 10, 64)
+		return v
+	}
+	brk, _, _ := unix.RawSyscall(unix.SYS_BRK, 0, 0, 0)
+	environ := uint64(uintptr(unsafe.Pointer(unsafe.SliceData(region))))
+	layout := struct { // prctl_mm_map of linux/prctl.h
+		startCode, endCode, startData, endData, startBrk, brk, startStack, argStart, argEnd, envStart, envEnd uint64
+		auxv                                                                                                  uint64
+		auxvSize, exe                                                                                         uint32
+	}{
+		field(26), field(27), field(45), field(46), field(47), uint64(brk), field(28), field(48), field(49), environ, environ + uint64(size),
+		0, 0, ^uint32(0),
+	}
+	return unix.Prctl(unix.PR_SET_MM, unix.PR_SET_MM_MAP, uintptr(unsafe.Pointer(&layout)), unsafe.Sizeof(layout), 0)
+}
+
+// A process can show memory of any length as its environment. The server reads a bounded part.
+func TestEndlessEnvironment(t *testing.T) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), longEnviron+"=1")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		_ = cmd.Wait()
+	})
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "<nil>\n" {
+		t.Fatalf("the process can't lengthen its environment: %q %v", line, err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	env := Environ(cmd.Process.Pid)
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; env != nil || used > 32<<20 {
+		t.Errorf("%d entries; %d bytes were allocated", len(env), used)
+	}
+}
+
+// A process may have anything as its standard input, without the right to open it (O_PATH). The server opens a
+// terminal alone: root's open of a device has effects.
+func TestOnlyTerminalsAreOpened(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	input := os.NewFile(uintptr(fd), path)
+	defer input.Close()
+	cmd := exec.Command("sleep", "1000")
+	cmd.Stdin = input
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	watch, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(watch)
+	if _, err := unix.InotifyAddWatch(watch, path, unix.IN_OPEN); err != nil {
+		t.Fatal(err)
+	}
+	if n, held := Unread(cmd.Process.Pid), Held(cmd.Process.Pid, true); n != -1 || held {
+		t.Errorf("unread: %d, held: %v", n, held)
+	}
+	if n, err := unix.Read(watch, make([]byte, 4096)); err != unix.EAGAIN {
+		t.Errorf("the file was opened: %d %v", n, err)
+	}
+}
