@@ -25,7 +25,7 @@ func TestInAShell(t *testing.T) {
 			env["PATH"] = filepath.Dir(programs.Agent) + ":" + l.Dir + ":" + os.Getenv("PATH")
 			check(t, os.WriteFile(filepath.Join(l.Dir, "wrap"), []byte("#!/bin/sh\ngemini \"$@\"\ntrue\n"), 0o700))
 			testbed.Shell{
-				Env: env, Command: "gemini", Quit: "/quit", Hooks: hooks,
+				Env: env, Command: "gemini", Quit: "/quit", Other: "Compresses the context", Hooks: hooks,
 				Others: map[string]string{"wrapper": "wrap", "env": "env A=1 gemini", "node": "node --no-warnings " + programs.Agent, "zsh": "gemini"},
 			}.InAShell(l.Lab, &agent)
 		})
