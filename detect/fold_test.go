@@ -477,19 +477,27 @@ func TestFreeze(t *testing.T) {
 	}
 }
 
-// TestKeptMessage: a message that waits for the turn's end is reported with the id of the turn that runs.
+// TestKeptMessage: a message that waits for the turn's end is reported with the id of the turn that runs, also
+// when the log was the first to report that turn, and when the turn's own message had waited as well.
 func TestKeptMessage(t *testing.T) {
 	b := started(t)
-	begins := func(turn, text string) bool {
-		return b.say(agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceHook, Turn: turn, Text: text, Conversation: "c"}).Kept
-	}
 	b.at(1000)
 	for i, c := range []struct {
+		source     agent.Source
 		turn, text string
 		kept       bool
-	}{{"a", "one", false}, {"a", "one", false}, {"a", "two", true}, {"b", "three", false}} {
-		if kept := begins(c.turn, c.text); kept != c.kept {
-			t.Errorf("%d, %s %s: kept is %v", i, c.turn, c.text, kept)
+	}{
+		{agent.SourceHook, "a", "one", false}, {agent.SourceHook, "a", "one", false}, {agent.SourceHook, "a", "two", true},
+		{agent.SourceHook, "b", "three", false},
+		{agent.SourceLog, "c", "four", false}, {agent.SourceHook, "c", "four", false}, {agent.SourceHook, "c", "five", true}, {agent.SourceHook, "c", "six", true},
+		{agent.SourceLog, "d", "five", false}, {agent.SourceHook, "d", "seven", true},
+		{agent.SourceLog, "e", "six", false}, {agent.SourceHook, "e", "seven", true},
+		{agent.SourceLog, "f", "seven", false}, {agent.SourceHook, "g", "seven", false},
+		{agent.SourceLog, "h", "<command>go</command>", false}, {agent.SourceHook, "h", "/go", false}, {agent.SourceHook, "h", "eight", true},
+	} {
+		f := agent.Fact{Kind: agent.TurnStarted, Source: c.source, Turn: c.turn, Text: c.text, Conversation: "c"}
+		if kept := b.say(f).Kept; kept != c.kept {
+			t.Errorf("%d, %s %s %s: kept is %v", i, c.source, c.turn, c.text, kept)
 		}
 	}
 }

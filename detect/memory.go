@@ -47,6 +47,7 @@ type conversation struct {
 // turns are the current turn, and how the last one ended.
 type turns struct {
 	Turn    turn
+	Queued  []string  `json:",omitempty"` // digests of messages that a hook reported while another turn ran
 	Ended   []string  // ids of the last turns that ended
 	BegunAt time.Time // when the last ended turn had started
 	EndedAt time.Time
@@ -113,7 +114,7 @@ const (
 type turn struct {
 	Phase   string
 	ID      string
-	Message string   // a digest of the message that a hook reported it with
+	Message string   // a digest of its message, once a hook has reported that
 	Also    []string // ids of messages that the agent took as one turn with it
 	Started time.Time
 	At      time.Time    // its start, by the clock of the source that reported it

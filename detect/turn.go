@@ -42,9 +42,8 @@ func (f *Fold) turnStarted(fact *agent.Fact) {
 		return
 	}
 	if fact.Turn != "" && (m.Turn.is(fact.Turn) && m.Turn.Phase != "" || m.ended(fact.Turn)) {
-		// A quicker source has reported it, or another message waits for its end: Claude Code 2.1.330
-		// reports such a message when it is queued, by the id of the turn that runs.
-		f.result.Kept = m.Turn.ID == fact.Turn && m.Turn.Message != "" && fact.Source == agent.SourceHook && hashed(fact.Text) != m.Turn.Message
+		// A quicker source has reported it, or another message waits for its end.
+		f.result.Kept = m.Turn.ID == fact.Turn && m.waits(fact)
 		return
 	}
 	if f.overBy(fact) {
@@ -59,21 +58,48 @@ func (f *Fold) turnStarted(fact *agent.Fact) {
 	}
 	if m.Turn.Phase == running && m.Turn.ID == "" && fact.Turn != "" {
 		m.Turn.ID = fact.Turn // the level that reported it first didn't have its id
-		m.Turn.said(fact)
+		m.said(fact)
 		return
 	}
 	f.start(fact.Turn, fact.Source, fact.Cause, fact.Evidence)
-	m.Turn.said(fact)
+	m.said(fact)
 	m.Turn.Started, m.Turn.At = f.when(fact), fact.At
 	if fact.Activity != nil {
 		m.Activity = fact.Activity
 	}
 }
 
-// said keeps which message a hook reported the turn with.
-func (t *turn) said(fact *agent.Fact) {
-	if fact.Source == agent.SourceHook && fact.Text != "" {
-		t.Message = hashed(fact.Text)
+// queuedKept bounds the messages that are remembered as queued.
+const queuedKept = 16
+
+// waits reports whether a hook reports a message that waits for the current turn's end. Claude Code
+// 2.1.330 reports such a message once, when it is queued, by the id of the turn that runs.
+func (m *turns) waits(fact *agent.Fact) bool {
+	if fact.Source != agent.SourceHook || fact.Text == "" {
+		return false
+	}
+	if m.Turn.Message == "" {
+		m.said(fact) // a quicker source has reported the turn
+		return false
+	}
+	message := hashed(fact.Text)
+	if message == m.Turn.Message {
+		return false
+	}
+	m.Queued = append(m.Queued, message)
+	m.Queued = m.Queued[max(0, len(m.Queued)-queuedKept):]
+	return true
+}
+
+// said keeps which message the turn began with, if its hook has reported that: now, or when the
+// message was queued.
+func (m *turns) said(fact *agent.Fact) {
+	if fact.Text == "" {
+		return
+	}
+	message := hashed(fact.Text)
+	if fact.Source == agent.SourceHook || slices.Contains(m.Queued, message) {
+		m.Turn.Message = message
 	}
 }
 
