@@ -127,6 +127,23 @@ func TestUndrawnOfEdit(t *testing.T) {
 	}
 }
 
+// TestMove: the diff of a patch has the old name of a file that it moves. The prompt says where it is moved to.
+func TestMove(t *testing.T) {
+	move := `{"event":"permission.asked","session":"s","permission":"edit","metadata":{"filepath":"notes.txt","diff":"@@ -1 +1 @@\n-old\n+new\n"},"tool":"apply_patch",` +
+		`"input":{"patchText":"*** Begin Patch\n*** Update File: notes.txt\n*** Move to: .bashrc\n@@\n-old\n+new\n*** End Patch"}}`
+	for name, c := range map[string]struct{ payload, want string }{
+		"moved":         {move, "*** Update File: notes.txt\n*** Move to: .bashrc"},
+		"removed":       {strings.Replace(move, `*** Update File: notes.txt\n*** Move to: .bashrc\n@@\n-old\n+new`, `*** Delete File: notes.txt`, 1), "*** Delete File: notes.txt"},
+		"by another":    {strings.NewReplacer("apply_patch", "rename", "patchText", "plan").Replace(move), `{"plan":"*** Begin Patch\n*** Update File: notes.txt\n*** Move to: .bashrc\n@@\n-old\n+new\n*** End Patch"}`},
+		"edited":        {strings.Replace(move, "apply_patch", "edit", 1), ""},
+		"and invisible": {strings.Replace(move, ".bashrc", `.bash\u200brc`, 1), `steps: "*** Move to: .bash\u200brc"` + "\n*** Update File: notes.txt\n*** Move to: .bash\u200brc"},
+	} {
+		if got := (opencode.Driver{}).Undrawn("edit", report(t, c.payload).Request.Raw, "/ws"); got != c.want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
 // TestWaiting: a dialog of a question has the pages of its call.
 func TestWaiting(t *testing.T) {
 	input := colors[strings.Index(colors, `{"question":"Which color`) : len(colors)-2]

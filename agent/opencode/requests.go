@@ -18,6 +18,7 @@ import (
 const (
 	toolShell    = "bash"
 	toolEdit     = "edit"
+	toolWrite    = "write"
 	toolFolder   = "external_directory"
 	toolFetch    = "webfetch"
 	toolQuestion = "question"
@@ -61,7 +62,11 @@ func (e *event) permission() *agent.Request {
 		}
 	case e.Permission == toolEdit && m.File != "":
 		r.SetInput(m.File)
-		r.Raw = encoded(map[string]string{"file": m.File, "diff": m.Diff})
+		change := map[string]string{"file": m.File, "diff": m.Diff}
+		if steps := e.steps(); steps != "" {
+			change[fieldSteps] = steps
+		}
+		r.Raw = encoded(change)
 		if m.Diff != "" {
 			r.FullInput, r.InputBytes, r.InputTruncated = m.Diff, len(m.Diff), true
 		}
@@ -84,6 +89,29 @@ func (e *event) permission() *agent.Request {
 	}
 	r.Text = agent.Pointer(strings.Join(more, "\n"))
 	return r.Clone()
+}
+
+// fieldSteps is the field of a change for what its diff leaves out.
+const fieldSteps = "steps"
+
+// steps are the heads of a patch. Its diff has the old name of a file that it moves, and not the new one, and
+// doesn't say that it removes a file. It is empty for the tools whose diff says all.
+func (e *event) steps() string {
+	if e.Tool == "" || e.Tool == toolEdit || e.Tool == toolWrite {
+		return ""
+	}
+	in, err := agent.ReadInput(e.Input)
+	patch := text(in, "patchText")
+	if err != nil || patch == "" {
+		return agent.Compact(e.Input)
+	}
+	var heads []string
+	for line := range strings.SplitSeq(patch, "\n") {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "***") && line != "*** Begin Patch" && line != "*** End Patch" {
+			heads = append(heads, line)
+		}
+	}
+	return strings.Join(heads, "\n")
 }
 
 func encoded(v any) json.RawMessage {
@@ -139,15 +167,15 @@ func (Driver) Waiting(f *agent.Fact) *agent.Request {
 	return (&event{Permission: f.Tool, Input: f.Input, Metadata: f.Input}).permission()
 }
 
-// Undrawn are the fields of a call that no dialog draws. Of a change they are the lines with
-// characters that opencode doesn't draw, or draws as nothing.
+// Undrawn are the fields of a call that no dialog draws. Of a change they are the heads of its patch, and the
+// lines with characters that opencode doesn't draw, or draws as nothing.
 func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 	in, err := agent.ReadInput(input)
 	switch {
 	case err != nil || tool == toolFolder:
 		return ""
 	case tool == toolEdit:
-		return forks.UndrawnOfEdit(in)
+		return strings.Trim(forks.UndrawnOfEdit(in)+"\n"+text(in, fieldSteps), "\n")
 	}
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(in)) {
