@@ -109,6 +109,9 @@ func (asker) Keys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyA
 			return agent.KeyAnswer{Steps: []agent.Step{page("y", d.Body)}, Outcome: agent.OutcomeAnswered}, nil
 		}
 	case agent.Accept:
+		if d.Type == agent.PromptQuestion {
+			return agent.KeyAnswer{Steps: []agent.Step{page("y", d.Body)}, Outcome: agent.OutcomeAnswered}, nil
+		}
 		yes := page("y", "a")
 		yes.Focus = true
 		return agent.KeyAnswer{Steps: []agent.Step{yes}, Outcome: agent.OutcomeAccepted}, nil
@@ -271,8 +274,10 @@ func TestRespondToAReview(t *testing.T) {
 	_, s := newAsker(t, "asks 1: review red")
 	submit := agent.Answer{Kind: agent.ChooseOption, Option: 1}
 	p := s.Status().Request
-	if r, err := s.Respond(t.Context(), claim("c1"), p.ID, submit); r != nil || code(err) != string(api.CodeBadRequest) || !strings.Contains(fmt.Sprint(err), "--digest "+p.Digest) {
-		t.Errorf("with the id alone: %+v, %v", r, err)
+	for _, answer := range []agent.Answer{submit, {Kind: agent.Accept}} {
+		if r, err := s.Respond(t.Context(), claim("c1"), p.ID, answer); r != nil || code(err) != string(api.CodeBadRequest) || !strings.Contains(fmt.Sprint(err), "--digest "+p.Digest) {
+			t.Errorf("%s with the id alone: %+v, %v", answer.Kind, r, err)
+		}
 	}
 	by := claim("c1")
 	by.Digest = "0"

@@ -250,7 +250,7 @@ func (ps *Prompts) give(ctx context.Context, claim loop.Claim, p detect.Pending,
 	if err != nil {
 		return nil, err
 	}
-	reviews := k.Outcome == agent.OutcomeAnswered && answer.Kind == agent.ChooseOption && p.Request.Reviewing()
+	reviews := k.Outcome == agent.OutcomeAnswered && answer.Kind != agent.AnswerEach && p.Request.Reviewing()
 	if claim.Digest == "" && (reviews || k.Outcome == agent.OutcomeAccepted && holdsUnknown(p)) {
 		return nil, ps.unreviewed(p.Request)
 	}
