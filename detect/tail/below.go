@@ -58,11 +58,16 @@ func (b Below) OpenFile(path string) (*os.File, error) {
 			return nil, fmt.Errorf("open %s: %w", path, err)
 		}
 		flags := look
+		var st unix.Stat_t
 		if i < len(rel)-1 {
 			flags |= unix.O_DIRECTORY
+		} else if err = unix.Fstatat(at, name, &st, unix.AT_SYMLINK_NOFOLLOW); err == nil {
+			err = b.check(&st) // first: root's open of a device has effects
 		}
-		var next int
-		next, err = unix.Openat(at, name, flags, 0)
+		next := -1
+		if err == nil {
+			next, err = unix.Openat(at, name, flags, 0)
+		}
 		unix.Close(at)
 		at = next
 	}
@@ -74,10 +79,18 @@ func (b Below) OpenFile(path string) (*os.File, error) {
 	if err := unix.Fstat(at, &st); err != nil {
 		return nil, errors.Join(fmt.Errorf("stat %s: %w", path, err), f.Close())
 	}
-	if st.Mode&unix.S_IFMT != unix.S_IFREG || int(st.Uid) != b.UID {
-		return nil, errors.Join(fmt.Errorf("open %s: %w: not a regular file of user %d", path, ErrOutside, b.UID), f.Close())
+	if err := b.check(&st); err != nil { // it may be another file by now
+		return nil, errors.Join(fmt.Errorf("open %s: %w", path, err), f.Close())
 	}
 	return f, nil
+}
+
+// check refuses what isn't a regular file of the user.
+func (b Below) check(st *unix.Stat_t) error {
+	if st.Mode&unix.S_IFMT != unix.S_IFREG || int(st.Uid) != b.UID {
+		return fmt.Errorf("%w: not a regular file of user %d", ErrOutside, b.UID)
+	}
+	return nil
 }
 
 // below returns the path's parts after the folder. The folder's path may have symbolic links; the
