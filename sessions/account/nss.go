@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -68,15 +69,34 @@ func groupsFromNSS(ctx context.Context, e Entry) ([]int, error) {
 	return groups, nil
 }
 
+// systemFolders are searched for getent, in place of PATH: an agent may be able to write into a folder of the
+// server's PATH, and what the server itself starts counts as a person. The last two are NixOS' and Guix'.
+var systemFolders = []string{"/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin", "/run/current-system/profile/bin"}
+
+func systemProgram(name string) (path string, ok bool) {
+	for _, dir := range systemFolders {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return path, true
+		}
+	}
+	return "", false
+}
+
 func getent(ctx context.Context, database, key string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, getentWithin)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "getent", database, "--", key)
+	path, ok := systemProgram("getent")
+	if !ok {
+		return "", ErrNoUser
+	}
+	cmd := exec.CommandContext(ctx, path, database, "--", key)
+	cmd.Env = []string{} // no variable of the server's has to do with it
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	const notFound = 2
 	switch {
-	case errors.Is(err, exec.ErrNotFound), errors.As(err, &exit) && exit.ExitCode() == notFound:
+	case errors.As(err, &exit) && exit.ExitCode() == notFound:
 		return "", ErrNoUser
 	case err != nil:
 		return "", fmt.Errorf("getent %s: %w", database, err)
