@@ -16,7 +16,7 @@ var errProcessGone = errors.New("the process has ended")
 func origin(pid int, holders []HolderProcess, alive func() bool) (*HolderProcess, error) {
 	h, err := holderOf(pid, holders, hold.Walk)
 	if err == nil && h == nil {
-		h, err = holderOfCgroup(pid, holders)
+		err = checkCgroup(pid)
 	}
 	if err == nil && h == nil {
 		if err = hold.CheckOutside(pid); err != nil {
@@ -29,19 +29,15 @@ func origin(pid int, holders []HolderProcess, alive func() bool) (*HolderProcess
 	return h, err
 }
 
-// holderOfCgroup finds the holder of the session in whose cgroup a process is; nil if it is in none. A
-// process can leave its session's cgroup, so the other signs are looked at too.
-func holderOfCgroup(pid int, holders []HolderProcess) (*HolderProcess, error) {
+// checkCgroup refuses a process in the cgroup of a session. Which session is not known by that: a process of
+// the server's own user can enter another session's cgroup. One can also leave, so the other signs are looked
+// at too.
+func checkCgroup(pid int) error {
 	id, err := hold.CgroupSession(pid)
 	if err != nil || id == "" {
-		return nil, err
+		return err
 	}
-	for i := range holders {
-		if h := &holders[i]; h.Session == id && !h.Command && h.PID != 0 {
-			return h, nil
-		}
-	}
-	return nil, fmt.Errorf("process %d is in the cgroup of the session %s, which has no holder: use a terminal outside of it", pid, id)
+	return fmt.Errorf("process %d is in the cgroup of the session %s and descends from no holder of this server: use a terminal outside of it", pid, id)
 }
 
 // errFound ends a walk.
