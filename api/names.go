@@ -7,7 +7,8 @@ import (
 
 // Bounds of names and labels. Meta is for links and ticket numbers, not a store.
 const (
-	maxName      = 32
+	maxName      = 64                     // a UUID fits
+	MaxProfile   = maxName - len("-xxxx") // sessions without a name of their own are called by their profile
 	maxTag       = 64
 	maxMetaKey   = 64
 	MaxMetaValue = 4096 // bytes
@@ -19,7 +20,7 @@ func CheckName(name string) error {
 		return Errorf(CodeBadRequest, "the name %s is reserved", name)
 	}
 	if !wellFormed(name, maxName, "._-", false) {
-		return Errorf(CodeBadRequest, "%s isn't a valid session name: use 1 to 32 of a-z 0-9 . _ -, starting with a letter or digit", Quote(name))
+		return Errorf(CodeBadRequest, "%s isn't a valid session name: use 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit", Quote(name))
 	}
 	return nil
 }

@@ -13,8 +13,8 @@ func TestNamesTagsAndMeta(t *testing.T) {
 	}{
 		{CheckName, "a", true},
 		{CheckName, "0-a.b_c", true},
-		{CheckName, strings.Repeat("a", 32), true},
-		{CheckName, strings.Repeat("a", 33), false},
+		{CheckName, strings.Repeat("a", 64), true},
+		{CheckName, strings.Repeat("a", 65), false},
 		{CheckName, "", false},
 		{CheckName, "all", false},
 		{CheckName, "agents", false},

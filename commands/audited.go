@@ -47,7 +47,12 @@ func (c *Call) recorded(v *Verb, run func() error) error {
 			name += " " + c.Args[1]
 		}
 	}
-	end, err := c.Service.begin(c.Request, name, c.subject(v), nil)
+	subject := c.subject(v)
+	var session *sessions.Session
+	if _, ok := c.Sessions.Find(subject); !ok {
+		session, _ = c.inConversation(subject)
+	}
+	end, err := c.Service.begin(c.Request, name, subject, session)
 	if err != nil {
 		return err
 	}

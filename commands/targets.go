@@ -38,9 +38,16 @@ func (s *Service) Seen(r Request) []*sessions.Session {
 	return slices.DeleteFunc(s.Sessions.All(), func(one *sessions.Session) bool { return !c.sees(one) })
 }
 
-// session finds the session that a word names, by name or id.
+// session finds the session that a word names, by name, by id, or by the id of its agent's conversation.
 func (c *Call) session(word string) (*sessions.Session, error) {
 	s, ok := c.Sessions.Find(word)
+	if !ok {
+		var err error
+		if s, err = c.inConversation(word); err != nil {
+			return nil, err
+		}
+		ok = s != nil
+	}
 	if id := c.Identity(); ok && id.Kind == keys.KindAgent && s.ID() == id.Session && !c.sees(s) {
 		return nil, id.Denied(c.verbName(), s.Status().Name)
 	}
@@ -52,6 +59,37 @@ func (c *Call) session(word string) (*sessions.Session, error) {
 		return nil, api.Errorf(api.CodeNotFound, "there is no session %s: %sls lists the sessions", api.Quote(word), didYouMean(word, names)).With("session", word)
 	}
 	return s, nil
+}
+
+// leastConversation is the length of the shortest id of a conversation that names its session. Agents choose
+// these ids, and must not take the words that people type, such as the user names of ssh.
+const leastConversation = 16
+
+// inConversation finds the session whose agent is in the conversation with that id; nil for none. A running
+// session comes before ended ones, and of these the one that was made last.
+func (c *Call) inConversation(word string) (*sessions.Session, error) {
+	if len(word) < leastConversation {
+		return nil, nil
+	}
+	var found *sessions.Session
+	for _, s := range c.Sessions.All() {
+		st := s.Status()
+		if st.Talk() != word || !c.sees(s) {
+			continue
+		}
+		if found == nil {
+			found = s
+			continue
+		}
+		other := found.Status()
+		switch {
+		case st.Running() && other.Running():
+			return nil, api.Errorf(api.CodeBadRequest, "the sessions %s and %s are both in the conversation %s: name one of them", other.Name, st.Name, api.Quote(word))
+		case st.Running(), !other.Running() && st.Created.After(other.Created.Time):
+			found = s
+		}
+	}
+	return found, nil
 }
 
 // targets finds the sessions that words name: a name, an id, tag:T or all. Each session is
@@ -100,7 +138,7 @@ func (c *Call) named(list []string) map[string]bool {
 		if word == "all" || strings.HasPrefix(word, "tag:") {
 			continue
 		}
-		if s, ok := c.Sessions.Find(word); ok {
+		if s, err := c.session(word); err == nil {
 			ids[s.ID()] = true
 		}
 	}

@@ -88,7 +88,8 @@ func statesTopic() string {
 }
 
 const targetsTopic = `  NAME      a session by its name
-  ID        by its id, which a new name doesn't change
+  ID        by its id, which a new name doesn't change; or by the id of its
+            agent's conversation, where no session has that name
   tag:T     all with the tag T
   all       all that you may see
 

@@ -153,9 +153,16 @@ type endLine struct {
 var errWaited = errors.New("waited long enough")
 
 func newWatcher(c *Call) (*watcher, error) {
-	w := &watcher{Call: c, targets: c.Args}
+	w := &watcher{Call: c, targets: slices.Clone(c.Args)}
 	if _, err := c.targets(c.Args, orAll); err != nil {
 		return nil, err
+	}
+	for i, word := range w.targets {
+		if _, ok := c.Sessions.Find(word); !ok {
+			if s, err := c.inConversation(word); err == nil && s != nil {
+				w.targets[i] = s.ID() // its agent may go on to another conversation
+			}
+		}
 	}
 	if list, _ := c.flags.GetStringSlice("type"); len(list) > 0 {
 		w.types = map[string]bool{}

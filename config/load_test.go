@@ -142,7 +142,7 @@ func TestCheck(t *testing.T) {
 			"sessions:\n  - name: all\n  - name: A/b\n  - command: [sh]\n  - name: x\n    profile: nope\n  - name: x\n    tags: [ok, \"no good\"]\n    env: {\"1X\": a, BERTH_Y: b}\n    restart: sometimes\n",
 			[]string{
 				":2:11: sessions[0].name: the name all is reserved",
-				`:3:11: sessions[1].name: "A/b" isn't a valid session name: use 1 to 32 of a-z 0-9 . _ -, starting with a letter or digit`,
+				`:3:11: sessions[1].name: "A/b" isn't a valid session name: use 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit`,
 				":4:5: sessions[2]: a session of berth.yaml needs a name; add name: NAME",
 				`:6:14: sessions[3].profile: unknown profile "nope": the configuration has none`,
 				`:7:11: sessions[4].name: sessions[3] already has the name "x"; choose another`,
@@ -186,7 +186,7 @@ func TestCheck(t *testing.T) {
 				":20:26: defaults.conversation: many sessions use this, and they can't share a conversation; remove it",
 			}},
 		"profiles": {"profiles:\n  Bad: {}\n  p: {name: x, profile: q}\ndefaults: {profile: p}\n", []string{
-			`:2:8: profiles.Bad: "Bad" isn't a valid session name: use 1 to 32 of a-z 0-9 . _ -, starting with a letter or digit`,
+			`:2:8: profiles.Bad: "Bad" isn't a valid session name: use 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit`,
 			":3:13: profiles.p.name: many sessions use this, and they can't share a name; remove it",
 			":3:25: profiles.p.profile: a profile can't have a profile; write the other profile's fields out",
 			":4:21: defaults.profile: defaults can't have a profile; remove it",
@@ -200,7 +200,7 @@ func TestCheck(t *testing.T) {
 		"no such anchor": {"prefix: *no\n", []string{`:1:9: prefix: there is no anchor "no"`}},
 		"escapes": {"\"\\e[31m\": 1\nsessions: [{name: \"a\\e\"}]\n", []string{
 			`:1:1: "\x1b[31m": unknown field; remove it`,
-			`:2:19: sessions[0].name: "a\x1b" isn't a valid session name: use 1 to 32 of a-z 0-9 . _ -, starting with a letter or digit`,
+			`:2:19: sessions[0].name: "a\x1b" isn't a valid session name: use 1 to 64 of a-z 0-9 . _ -, starting with a letter or digit`,
 		}},
 	} {
 		path := yamlFile(t, c.yaml)

@@ -60,7 +60,7 @@ func settable(v reflect.Value, prefix string) []slot {
 
 // notSettings are Berth's variables that set no field: those in every session's environment, and
 // the one that Load reads itself.
-var notSettings = []string{"BERTH", "BERTH_CONFIG", "BERTH_SESSION", "BERTH_SOCKET", "BERTH_UNGROUPS", "BERTH_HOOK_SOCKET"}
+var notSettings = []string{"BERTH", "BERTH_CONFIG", "BERTH_SESSION", "BERTH_PARENT", "BERTH_DEPTH", "BERTH_SOCKET", "BERTH_UNGROUPS", "BERTH_HOOK_SOCKET"}
 
 // applyEnviron applies BERTH_*. It records in from which variable set each field. An empty
 // variable counts as not set.

@@ -88,8 +88,8 @@ func (v *validation) sessions(c *Config) {
 		// new derives the name profile-xxxx, so leave room for that.
 		if err := api.CheckName(name); err != nil {
 			v.add(field, err.Error(), "")
-		} else if len(name) > 27 {
-			v.add(field, "the name of a profile has at most 27 characters", "sessions made from it are called "+name[:8]+"...-xxxx")
+		} else if len(name) > api.MaxProfile {
+			v.add(field, fmt.Sprintf("the name of a profile has at most %d characters", api.MaxProfile), "sessions made from it are called "+name[:8]+"...-xxxx")
 		}
 		v.session(field, p)
 		v.unnamed(field, p)

@@ -170,6 +170,14 @@ func newConversation() string {
 // is.
 func (s *Session) prepare(spec Spec, prog program) (program, agent.Launch, error) {
 	s.keepSecrets(prog)
+	prog, launch, err := s.prepareAgent(spec, prog)
+	if err == nil {
+		prog.env = s.withBerth(prog)
+	}
+	return prog, launch, err
+}
+
+func (s *Session) prepareAgent(spec Spec, prog program) (program, agent.Launch, error) {
 	l, ok := s.reg.driver(spec).(agent.Launcher)
 	if !ok {
 		return prog, agent.Launch{}, nil
@@ -335,6 +343,32 @@ func unsets(list []string, name string) bool {
 		}
 		return name == pattern
 	})
+}
+
+// withBerth is the program's environment with berth on its PATH: where the PATH has none, the session's folder
+// comes last, with the link. A session starts without it where there can't be a link.
+func (s *Session) withBerth(prog program) []string {
+	env := EnvMap(prog.env)
+	found, _ := account.As(context.Background(), prog.user, func() (bool, error) { // an unreachable user has found none
+		_, err := lookPath("berth", prog.cwd, env["PATH"])
+		return err == nil, nil
+	})
+	if found || s.reg.options.Berth == "" {
+		return prog.env
+	}
+	link, err := hold.LinkProgram(s.dir, s.reg.options.Berth, "berth", prog.user != nil)
+	if err == nil {
+		err = prog.reaches(link)
+	}
+	if err != nil {
+		s.reg.log.Warn("berth isn't on the PATH of a session", "session", s.id, "error", err)
+		return prog.env
+	}
+	if env["PATH"] != "" {
+		env["PATH"] += string(filepath.ListSeparator)
+	}
+	env["PATH"] += filepath.Dir(link)
+	return flatten(env)
 }
 
 // callBerth is how the agent's commands call berth: by its name where the session's

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
+	"strconv"
 	"strings"
 
 	"berth/api"
@@ -121,6 +122,7 @@ func (e Environment) values(s Spec) (env, own map[string]string, err error) {
 	maps.Copy(own, s.Env)
 	maps.Copy(env, own)
 	env["BERTH"], env["BERTH_SESSION"] = "1", s.ID
+	env["BERTH_PARENT"], env["BERTH_DEPTH"] = s.Parent, strconv.Itoa(s.Depth)
 	if e.Socket != "" {
 		env["BERTH_SOCKET"] = e.Socket
 	}

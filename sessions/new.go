@@ -149,8 +149,8 @@ func (r *Registry) reserve(spec Spec) (string, error) {
 	if base == "" {
 		base = "session"
 	}
-	if len(base) > 27 {
-		base = base[:27]
+	if len(base) > api.MaxProfile {
+		base = base[:api.MaxProfile]
 	}
 	for {
 		var salt [2]byte
