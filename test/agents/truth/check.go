@@ -2,6 +2,7 @@ package truth
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,8 +56,8 @@ func (r *Reference) Check(t *testing.T, d agent.Driver, bar Bar) {
 			sum.Add(v, rec.End)
 			t.Logf("wrong for %v, longest %v, %d transitions, %d prompts, %d missed, %d shown, %d of them wrong, %d a second time",
 				v.Wrong.Round(time.Millisecond), v.Longest.Round(time.Millisecond), len(steps), v.Prompts, v.Missed, v.Shown, v.False, v.Twice)
-			if got, want := Sequence(steps), bar.Order(all); got != want {
-				t.Errorf("in this order:\n%s\nwant\n%s", got, want)
+			if got, want := Sequence(steps), bar.orders(all); !slices.Contains(want, got) {
+				t.Errorf("in this order:\n%s\nwant\n%s", got, strings.Join(want, "\nor\n"))
 			}
 			if v.Longest > bar.Tolerance(name) || v.Missed > 0 || v.False > 0 || v.Twice > bar.Twice[name] {
 				t.Errorf("%d prompts a second time; wrong:\n%s", v.Twice, strings.Join(v.At, "\n"))
@@ -67,4 +68,16 @@ func (r *Reference) Check(t *testing.T, d agent.Driver, bar Bar) {
 	if sum.Share() > bar.Wrong {
 		t.Errorf("a wrong state for %.3f %% of the time", 100*sum.Share())
 	}
+}
+
+// orders are the right ones. A start that goes on after a dialog may be over before it is believed, so it
+// may be left out.
+func (bar Bar) orders(all []Stretch) []string {
+	out := []string{bar.Order(all)}
+	for i := 1; i+1 < len(all); i++ {
+		if all[i].State == string(agent.Starting) && all[i].Window[1] >= all[i+1].Window[0] {
+			out = append(out, bar.orders(slices.Delete(slices.Clone(all), i, i+1))...)
+		}
+	}
+	return out
 }
