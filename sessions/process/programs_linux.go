@@ -19,11 +19,13 @@ const programsMost = 64
 var relays = map[string]bool{"sudo": true, "su": true, "doas": true, "script": true}
 
 // Programs are the processes of the foreground process group front and what they have started on the
-// same terminal, parents first. A relay such as sudo may run its command on a terminal of its own.
+// same terminal, parents first. A relay such as sudo may run its command on a terminal of its own, and su -c runs
+// it in a session without a controlling terminal, with the relay's own as input and output.
 func Programs(front int) (list []Program) {
 	type entry struct {
 		pid, parent int
 		tty         string // the terminal that it must have; empty for any
+		relayed     bool   // a relay has started it
 	}
 	queue := []entry{{pid: front}}
 	for i := 0; i < len(queue) && i < programsMost; i++ {
@@ -33,16 +35,16 @@ func Programs(front int) (list []Program) {
 			continue // a multiplexer's program has another terminal than the one that the session shows
 		}
 		// A tool of an agent has a process group of its own, and so has the part of sudo that watches the command.
-		inFront := s.group == s.front
+		inFront := s.group == s.front || e.relayed && s.tty == noTTY
 		if inFront {
 			list = append(list, Program{
 				PID: e.pid, Parent: e.parent, Start: s.start, UID: uid(e.pid), Argv: argv(e.pid), Exe: exe(e.pid), Terminal: onTerminal(e.pid),
 			})
 		}
-		below := entry{parent: e.pid, tty: s.tty}
+		below := entry{parent: e.pid, tty: s.tty, relayed: e.relayed}
 		switch {
 		case relays[s.name]:
-			below = entry{}
+			below = entry{relayed: true}
 		case !inFront:
 			continue
 		}
@@ -54,10 +56,11 @@ func Programs(front int) (list []Program) {
 	return list
 }
 
-// InFront reports whether the process with that start time is in the foreground of its terminal.
+// InFront reports whether the process with that start time, one of Programs, is still in the foreground of its
+// terminal. One without a controlling terminal has no foreground: it is there until it ends.
 func InFront(pid int, start string) bool {
 	s, ok := readStat(pid)
-	return ok && s.start == start && s.group == s.front && s.state != "Z" && s.state != "X"
+	return ok && s.start == start && (s.group == s.front || s.tty == noTTY) && s.state != "Z" && s.state != "X"
 }
 
 // Runs reports whether the process with that start time is there, in the foreground or not.
@@ -82,6 +85,9 @@ func Environ(pid int) []string {
 
 // environMost bounds an environment that is read, in bytes.
 const environMost = 1 << 20
+
+// noTTY is the terminal of a process that has no controlling terminal.
+const noTTY = "0"
 
 type stat struct {
 	name, state, tty, start string

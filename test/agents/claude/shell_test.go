@@ -37,3 +37,23 @@ func TestInAShell(t *testing.T) {
 		})
 	}
 }
+
+// TestByOthersInAShell starts Claude Code in a shell by npx, and as another OS user.
+func TestByOthersInAShell(t *testing.T) {
+	for name, hooks := range map[string]bool{"plain": false, "init": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := prepare(t, Ready())
+			check(t, l.Host.Start())
+			env := l.home.Env(l.API.URL())
+			env["CLAUDE_CODE_MAX_RETRIES"], env["CLAUDE_CODE_DISABLE_AGENT_VIEW"] = "1", "1"
+			if hooks {
+				env["CLAUDE_CONFIG_DIR"] = filepath.Join(l.Dir, ".claude")
+				check(t, os.Rename(l.home.Config, env["CLAUDE_CONFIG_DIR"]))
+				l.Call("init", "claude", "--install")
+			}
+			testbed.Shell{Env: env, Command: "claude --permission-mode default", Quit: "/exit", Other: "/add-dir", Hooks: hooks}.
+				ByOthers(l.Lab, &agent, programs.Agent, "@anthropic-ai/claude-code", env["CLAUDE_CONFIG_DIR"])
+		})
+	}
+}

@@ -3,17 +3,15 @@
 package claude
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"io/fs"
 	"os"
-	"os/exec"
-	"os/user"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+
+	"berth/test/agents/testbed"
 )
 
 // TestAnotherUser runs Claude Code as an OS user of its own, in the user's home and in a home
@@ -21,19 +19,11 @@ import (
 // user, also after a kill of the server and of the session. That user owns all files that it
 // makes.
 func TestAnotherUser(t *testing.T) {
-	if _, err := exec.LookPath("useradd"); err != nil || os.Geteuid() != 0 {
-		t.Skip("SKIPPED: not root, or no useradd: no OS user can be made")
-	}
-	name, uid := makeUser(t) // gone after all that runs as it
+	name, uid := testbed.MakeUser(t, "/") // gone after all that runs as it
 	l := newStartLab(t, Ready(), nil)
 	dir := filepath.Dir(l.home.Dir)
 	check(t, os.Chmod(dir, 0o711))
-	for _, home := range []string{l.home.Dir, l.home.Config, l.home.Workspace} {
-		check(t, filepath.WalkDir(home, func(path string, _ fs.DirEntry, err error) error {
-			check(t, err)
-			return os.Lchown(path, uid, uid)
-		}))
-	}
+	testbed.Give(t, uid, l.home.Dir, l.home.Config, l.home.Workspace)
 	l.wrapper = filepath.Join(dir, "claude") // the cache is root's
 	data, err := os.ReadFile(programs.Agent)
 	check(t, err)
@@ -76,26 +66,4 @@ func TestAnotherUser(t *testing.T) {
 			return nil
 		}))
 	}
-}
-
-// makeUser makes an OS user for the test, and gives its name and uid. Its home is
-// the lab's, which the environment names.
-func makeUser(t *testing.T) (string, int) {
-	t.Helper()
-	var salt [4]byte
-	_, _ = rand.Read(salt[:]) // never fails
-	name := "berth-t" + hex.EncodeToString(salt[:])
-	if out, err := exec.Command("useradd", "--no-create-home", "--user-group", "--home-dir", "/", "--shell", "/bin/sh", name).CombinedOutput(); err != nil {
-		t.Fatalf("useradd: %v\n%s", err, out)
-	}
-	t.Cleanup(func() {
-		if out, err := exec.Command("userdel", name).CombinedOutput(); err != nil {
-			t.Errorf("userdel: %v\n%s", err, out)
-		}
-	})
-	made, err := user.Lookup(name)
-	check(t, err)
-	uid, err := strconv.Atoi(made.Uid)
-	check(t, err)
-	return name, uid
 }

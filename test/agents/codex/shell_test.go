@@ -32,3 +32,21 @@ func TestInAShell(t *testing.T) {
 		})
 	}
 }
+
+// TestByOthersInAShell starts Codex in a shell by npx, and as another OS user.
+func TestByOthersInAShell(t *testing.T) {
+	for name, hooks := range map[string]bool{"plain": false, "init": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newHost(t, Ready(), nil)
+			env := l.home.Env(l.API.URL())
+			if hooks {
+				env["CODEX_HOME"] = filepath.Join(l.Dir, ".codex")
+				check(t, os.Rename(l.home.Config, env["CODEX_HOME"]))
+				l.Call("init", "codex", "--install")
+			}
+			testbed.Shell{Env: env, Command: "codex --no-daemon", Quit: "/quit", Hooks: hooks}.
+				ByOthers(l.Lab, &agent, programs.Agent, "@openai/codex", env["CODEX_HOME"])
+		})
+	}
+}

@@ -31,3 +31,24 @@ func TestInAShell(t *testing.T) {
 		})
 	}
 }
+
+// TestByOthersInAShell starts Gemini CLI in a shell by npx, and as another OS user.
+func TestByOthersInAShell(t *testing.T) {
+	for name, hooks := range map[string]bool{"plain": false, "init": true} {
+		t.Run(name, func(t *testing.T) {
+			l := prepare(t, Ready())
+			check(t, l.Host.Start())
+			env := l.env(nil)
+			env["GEMINI_CLI_HOME"] = l.home.Dir
+			files := l.home.Files
+			if hooks {
+				files = filepath.Join(l.Dir, ".gemini")
+				check(t, os.Rename(l.home.Files, files))
+				env["GEMINI_CLI_HOME"] = l.Dir
+				l.Call("init", "gemini", "--install")
+			}
+			testbed.Shell{Env: env, Command: "gemini", Quit: "/quit", Other: "Compresses the context", Hooks: hooks}.
+				ByOthers(l.Lab, &agent, programs.Agent, "@google/gemini-cli", files)
+		})
+	}
+}

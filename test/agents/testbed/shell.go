@@ -22,12 +22,17 @@ type Shell struct {
 // open starts a shell in a session of its own, without the driver of the agent.
 func (s Shell) open(l *Lab, shell ...string) *Lab {
 	l.T.Helper()
-	name := filepath.Base(shell[0])
+	return s.openAs(l, filepath.Base(shell[0]), nil, shell...)
+}
+
+// openAs is open with a name for the session, and more words for the verb new.
+func (s Shell) openAs(l *Lab, name string, more []string, shell ...string) *Lab {
+	l.T.Helper()
 	words := []string{"new", name, "--cwd", l.Workspace, "--size", "120x40", "--size-policy", "fixed"}
 	for _, k := range slices.Sorted(maps.Keys(s.Env)) {
 		words = append(words, "--env", k+"="+s.Env[k])
 	}
-	l.Call(append(append(words, "--"), shell...)...)
+	l.Call(slices.Concat(words, more, []string{"--"}, shell)...)
 	l = l.With(name)
 	l.attached("generic", false)
 	l.Is("idle")
