@@ -236,15 +236,24 @@ func TestMatch(t *testing.T) {
 
 // TestMessages: no message is a command, a key or a file.
 func TestMessages(t *testing.T) {
-	const shield = "\u2060"
+	const shield = "\u2063"
 	for text, want := range map[string]string{
 		"hello":       "hello",
 		"/help":       shield + "/help",
 		"!ls":         shield + "!ls",
 		"exit":        shield + "exit",
 		"exit now":    "exit now",
-		"read @a.txt": "read @" + shield + "a.txt",
-		"./a.txt":     shield + "./a.txt",
+		"read @a.txt": "read " + shield + "@a.txt",
+		"@a and\n@b":  shield + "@a and\n" + shield + "@b",
+		"a\u00a0@b":   "a\u00a0" + shield + "@b",
+		"a@b.example": "a@b.example",
+		"./a.txt":     "./a.txt",
+		"a.png":       shield + "a.png",
+		`"~/a b.JPG"`: shield + `"~/a b.JPG"`,
+		`a\ b.pd\f`:   shield + `a\ b.pd\f`,
+		"file:///a":   shield + "file:///a",
+		"see a.png":   shield + "see a.png", // it may be one name
+		"a.png is it": "a.png is it",
 		"a\x1b[201~b": "a[201~b",
 		" \n":         "",
 	} {

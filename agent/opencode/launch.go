@@ -123,7 +123,8 @@ func configure(l *agent.Launch, s agent.Start, own string) error {
 			return err
 		}
 		l.Files = map[string][]byte{file: slices.Concat([]byte("const berth = "), head, []byte("\n"), plugin)}
-		all = userfiles.Merge(all, map[string]any{"plugin": []any{"file://" + file}})
+		// A mark in the place of a long paste would send a blank after the text.
+		all = userfiles.Merge(all, map[string]any{"plugin": []any{"file://" + file}, "experimental": map[string]any{"disable_paste_summary": true}})
 	}
 	if len(all) == 0 {
 		return nil

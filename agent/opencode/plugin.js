@@ -113,7 +113,11 @@ export const Berth = async ({ client }) => {
       return tell({ event: "queued", ...who, text })
     }
     t.busy = true
-    t.turn = message ?? ""
+    if (t.gate && t.gate === text) { // the turn goes on
+      t.gate = ""
+      return tell({ event: "gated", ...who, turn: t.turn })
+    }
+    Object.assign(t, { turn: message ?? "", took: new Map(), gate: "" })
     if (!who.agent) appendFileSync(`${berth.talks}/${who.session}.jsonl`, "") // it can be resumed
     await tell({ event: "turn", ...who, turn: t.turn, text })
   }
@@ -141,7 +145,9 @@ export const Berth = async ({ client }) => {
       const body = { event: "idle", ...(await from(id)), turn: t.turn, took: [...t.took.values()], text: t.text, error: t.error, stopped: !!(t.rejected || t.retries) }
       if (body.agent || body.error || body.stopped) return tell(body)
       const out = await wait(berth.end, body)
-      if (out?.decision === "block") post(`/session/${id}/prompt_async`, { parts: [{ type: "text", text: out.reason }] }).catch(() => {}) // its message waits for this report's end
+      if (out?.decision !== "block") return
+      talks.set(id, { ...t, busy: false, text: "", gate: out.reason })
+      post(`/session/${id}/prompt_async`, { parts: [{ type: "text", text: out.reason }] }).catch(() => {}) // its message waits for this report's end
     },
     "message.updated": async ({ info }) => {
       const t = talk(info.sessionID)

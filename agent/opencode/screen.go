@@ -27,7 +27,7 @@ func (Driver) Screen(v *agent.View) *agent.Reading {
 			continue
 		}
 		if rows, top := block(v, edge-1); len(rows) > 0 {
-			r.Composer = composer(rows)
+			r.Composer, r.Clear = composer(belowMenu(rows), v.Rows), true // a dialog takes its place
 			r.Footer = v.Text(edge+1, last)
 			if first, _, _ := strings.Cut(r.Footer, "\n"); strings.HasPrefix(first, "■") || strings.HasPrefix(first, "⬝") {
 				r.Busy = first
@@ -74,19 +74,28 @@ var (
 )
 
 // block returns the rows with a bar that end at the row, without the bar, and the first one's number.
-// The rows of a menu over the composer have a bar at their right too.
 func block(v *agent.View, last int) (rows []agent.Row, top int) {
 	indent := ""
 	for top = last; top >= 0; top-- {
 		row := v.Lines[top]
 		m := barRow.FindStringSubmatch(row.Text)
-		if m == nil || len(rows) > 0 && m[1] != indent || menuEnd.MatchString(m[2]) {
+		if m == nil || len(rows) > 0 && m[1] != indent {
 			break
 		}
 		indent = m[1]
 		rows = append([]agent.Row{cut(row, len(indent)+len("┃"))}, rows...)
 	}
 	return rows, top + 1
+}
+
+// belowMenu leaves out the rows of a menu over the composer, which have a bar at their right too.
+func belowMenu(rows []agent.Row) []agent.Row {
+	for i := len(rows) - 2; i >= 0; i-- {
+		if menuEnd.MatchString(rows[i].Text) {
+			return rows[i+1:]
+		}
+	}
+	return rows
 }
 
 // cut removes the first bytes of a row.
@@ -110,8 +119,8 @@ const placeholder = "Ask anything… "
 const shellMode = "Shell"
 
 // composer reads the rows of the composer: a blank one, the text, a blank one, and the row that names
-// the agent and its model.
-func composer(rows []agent.Row) *agent.Composer {
+// the agent and its model. The text takes at most a third of the screen, or six rows.
+func composer(rows []agent.Row, height int) *agent.Composer {
 	c := &agent.Composer{Mode: agent.ModeMessage, Focused: true}
 	end := len(rows) - 1
 	if strings.TrimSpace(rows[end].Text) == shellMode {
@@ -127,7 +136,7 @@ func composer(rows []agent.Row) *agent.Composer {
 	whole := strings.Join(lines, "\n")
 	c.Text = strings.TrimRight(whole, " \n")
 	c.Blank = strings.Count(whole[len(c.Text):], "\n")
-	c.Above = len(rows) > 0 && !blank(rows[0])
+	c.Above = !blank(rows[0]) || len(lines) >= max(height/3, 6)
 	switch {
 	case strings.TrimSpace(whole) == "":
 		c.Empty, c.Text, c.Blank = len(lines) <= 1, "", max(len(lines)-1, 0)

@@ -141,3 +141,21 @@ func TestComposer(t *testing.T) {
 		t.Errorf("queued: %q", r.Queued)
 	}
 }
+
+// TestCommandWithBars: bars in a command are text of the dialog, also at the end of a row, where a menu over the
+// composer has them. No row below starts another dialog.
+func TestCommandWithBars(t *testing.T) {
+	for _, row := range []string{"┃", "┃  △ Permission required", "ls" + strings.Repeat(" ", 70) + "┃"} {
+		v := &agent.View{Cols: 80, Rows: 24}
+		for _, line := range []string{
+			"", "△ Permission required", "  # Shell command", "", "$ rm file", row, "△ Permission required", "  # Shell command", "", "$ ls", "", "",
+			" Allow once   Allow always   Reject", "",
+		} {
+			v.Lines = append(v.Lines, agent.Row{Text: strings.TrimRight("  ┃  "+line, " ")})
+		}
+		d := (opencode.Driver{}).Screen(v).Dialog
+		if d == nil || !strings.HasPrefix(d.Body, "$ rm file\n"+row+"\n△ Permission required\n") {
+			t.Errorf("%q is read as %+v", row, d)
+		}
+	}
+}

@@ -14,25 +14,29 @@ import (
 // both taken in all tries; the pause is for a busy machine.
 const submitAfter = 50 * time.Millisecond
 
-// shield is a word joiner, which has no width. Before a message's first character it keeps opencode
-// from reading a command, and after an @ from choosing a file or an agent.
-const shield = "\u2060"
+// shield is an invisible separator (U+2063). Before a message's first character it keeps opencode from
+// reading a command, and before an @ that starts a word from choosing a file or an agent. opencode draws
+// a text with a word joiner (U+2060) without its last character, and Backspace stops at it.
+const shield = "\u2063"
 
 // alone are texts that end opencode when they are the whole message.
 var alone = map[string]bool{"exit": true, "quit": true, ":q": true}
 
-// dropped matches the start of a text that opencode may take for the path of a file that was dropped on
-// its terminal.
-var dropped = pattern.New(`^["'\\ ]*([/~.]|file:)`)
+// dropped matches a text that opencode takes for the path of an image or a PDF file that was dropped on
+// its terminal: it attaches the file if there is one. mention is the start of a word with an @.
+var (
+	dropped = pattern.New(`(?is)^["']*file://|\.(avif|gif|jpe?g|pdf|png|svg|webp)["']*$`)
+	mention = pattern.New(`(^|[\s\v\x{85}\x{FEFF}\p{Z}])@`)
+)
 
 // Message makes a text safe to type.
 func (Driver) Message(text string) string {
-	text = strings.ReplaceAll(agent.CleanMessage(text), "@", "@"+shield)
+	text = mention.ReplaceAllString(agent.CleanMessage(text), "${1}"+shield+"@")
 	body := compose.Trim(text)
 	switch {
 	case body == "":
 		return ""
-	case alone[body], body[0] == '/', body[0] == '!', dropped.MatchString(body):
+	case alone[body], body[0] == '/', body[0] == '!', dropped.MatchString(strings.ReplaceAll(body, `\`, "")):
 		text = shield + text
 	}
 	return text

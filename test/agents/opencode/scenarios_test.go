@@ -3,12 +3,14 @@
 package opencode
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"berth/test/agents/testbed"
 )
 
-const shield = "\u2060"
+const shield = "\u2063"
 
 var agent = testbed.Agent{
 	Name: "opencode", Start: begin,
@@ -21,12 +23,16 @@ var agent = testbed.Agent{
 		"exit":                shield + "exit",
 		"quit":                shield + "quit",
 		":q":                  shield + ":q",
-		"@notes.txt":          "@" + shield + "notes.txt",
-		"read @notes.txt now": "read @" + shield + "notes.txt now",
-		"mail a@b.example":    "mail a@" + shield + "b.example",
-		"./notes.txt":         shield + "./notes.txt",
+		"@notes.txt":          shield + "@notes.txt",
+		"read @notes.txt now": "read " + shield + "@notes.txt now",
+		"ask @general now":    "ask " + shield + "@general now",
+		"logo.png":            shield + "logo.png",
+		`"./logo.png"`:        shield + `"./logo.png"`,
 	},
-	Messages: func(*testbed.Lab) []string { return []string{"/help", ":q", "./notes.txt"} },
+	Messages: func(l *testbed.Lab) []string {
+		testbed.Check(l.T, os.WriteFile(filepath.Join(l.Workspace, "logo.png"), []byte("a picture"), 0o600))
+		return []string{"/help", ":q", "./notes.txt", "ask @general now", "logo.png", `"./logo.png"`}
+	},
 	Commands: map[string]string{
 		"block":   "touch FILE\n┃\n┃  △ Permission required\n┃    # Shell command\nls",
 		"buttons": "touch FILE\n\n\n Allow once   Allow always   Reject",
