@@ -145,16 +145,16 @@ func (ps *Prompts) typed(at time.Time) {
 	ps.env.Apply(ps.env.Fold().Typed(ps.env.Clock(at)))
 }
 
-// takeUp follows an answer of an earlier server, unless the answer has its event or is too old.
+// takeUp follows an answer of an earlier server, unless the answer has its event or is too old. Without a
+// checkpoint this server may not know its prompt, which only the screen showed then.
 func (ps *Prompts) takeUp(a *answering, r hold.Record) *answering {
 	if !isAnswer(a.Verb) || ps.env.Now().Sub(r.Time.Time) > answerSettles || !r.Time.Time.After(ps.responded[a.Prompt]) {
 		return nil
 	}
-	p, ok := ps.env.Fold().Pending(a.Prompt)
-	if !ok {
-		return nil
+	if p, ok := ps.env.Fold().Pending(a.Prompt); ok {
+		a.Opened = p.Request.Since.Time
 	}
-	a.Opened, a.Given, a.settleBy = p.Request.Since.Time, time.Time{}, ps.env.OnClock(r.Time.Time).Add(answerSettles)
+	a.Given, a.settleBy = time.Time{}, ps.env.OnClock(r.Time.Time).Add(answerSettles)
 	ps.follow(a)
 	return a
 }
@@ -423,6 +423,7 @@ func (ps *Prompts) settleAnswer(a *answering, e respondEvent, emit bool) {
 		return
 	}
 	a.judged, a.result = true, e
+	ps.answered(a.Prompt, ps.env.Now())
 	if a.Closed != nil && ps.answers[a.Prompt] == a {
 		delete(ps.answers, a.Prompt)
 	}
@@ -433,6 +434,19 @@ func (ps *Prompts) settleAnswer(a *answering, e respondEvent, emit bool) {
 		told := ps.answerEvent(a, e)
 		ps.env.Note(told.Type, told.Data)
 	}
+}
+
+// answered records when the event of the prompt's newest answer was emitted. Its keys have older records.
+func (ps *Prompts) answered(prompt string, at time.Time) {
+	if ps.responded == nil {
+		ps.responded = map[string]time.Time{}
+	}
+	for other, before := range ps.responded {
+		if at.Sub(before) > answerSettles { // an older answer isn't followed
+			delete(ps.responded, other)
+		}
+	}
+	ps.responded[prompt] = at
 }
 
 // forgetAnswer ends an answer that never reached the agent.

@@ -66,7 +66,7 @@ type Env struct {
 type Prompts struct {
 	env       Env
 	program   int                  // number of the program, so that work for an earlier one is recognized
-	responded map[string]time.Time // for each prompt the time of its newest answer's event since the checkpoint
+	responded map[string]time.Time // for each prompt the time of its newest answer's event
 	asked
 }
 
@@ -159,10 +159,7 @@ func (ps *Prompts) Recall(line events.Line) {
 	if json.Unmarshal(line.Raw, &e) != nil {
 		return
 	}
-	if ps.responded == nil {
-		ps.responded = map[string]time.Time{}
-	}
-	ps.responded[e.Prompt] = line.Time
+	ps.answered(e.Prompt, line.Time)
 	if a := ps.answers[e.Prompt]; a != nil && !a.At.After(line.Time) {
 		delete(ps.answers, e.Prompt)
 	}
