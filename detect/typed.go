@@ -15,14 +15,14 @@ const typedHolds = 2500 * time.Millisecond
 func (f *Fold) Typed(now time.Time) Result {
 	f.begin(now)
 	f.m.TypedAt = now // the record of a key may be read later than the screen after it
-	d := f.dialog()
-	if d != nil && !d.Alike { // most keys: nothing to conclude from
-		return f.result
-	}
+	d, answers := f.dialog(), false
 	for _, r := range f.m.Requests {
-		if d != nil && r.Prompt.OnScreen || d == nil && r.Prompt.Alike && f.up(r) {
-			r.Typed = f.now
+		if d != nil && d.Alike && r.Prompt.OnScreen || d == nil && r.Prompt.Alike && f.up(r) {
+			r.Typed, answers = f.now, true
 		}
+	}
+	if !answers { // most keys: nothing to conclude from
+		return f.result
 	}
 	f.settle()
 	f.conclude()
