@@ -232,6 +232,35 @@ func TestRowsThatNoPatternReads(t *testing.T) {
 	}
 }
 
+// TestParagraphAboveTheRows: a question may begin above the rows that the rules read. The prompt shows its whole
+// paragraph, and one that isn't shown whole is cut.
+func TestParagraphAboveTheRows(t *testing.T) {
+	set := rules.Set{Rows: 3, Prompt: []rules.Rule{{Lines: []string{`^(?P<text>.*)\? \[y/n\]$`}, Options: []rules.Option{{Label: "Yes", Keys: []string{"y"}}}}}}
+	for name, c := range map[string]struct {
+		rows []string
+		text string
+		cut  bool
+	}{
+		"above":         {[]string{"old", "", "Run rm -rf /", "│", "# a", "# b", "Go on? [y/n]"}, "Run rm -rf /\n# a\n# b\nGo on? [y/n]", false},
+		"another":       {[]string{"old", "", "# b", "", "Go on? [y/n]"}, "# b\nGo on? [y/n]", false},
+		"up to the top": {[]string{"Run rm -rf /", "# a", "# b", "Go on? [y/n]"}, "Run rm -rf /\n# a\n# b\nGo on? [y/n]", false},
+		"too long":      {[]string{"Run rm -rf /" + strings.Repeat(" ", 1200) + "x", "# a", "# b", "Go on? [y/n]"}, "Run rm -rf /" + strings.Repeat(" ", 1200) + "x\n# a\n# b\nGo on? [y/n]", true},
+	} {
+		ruleset, err := rules.Compile(map[string]rules.Set{"x": set}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := &agent.View{Cols: 80, Rows: len(c.rows)}
+		for _, row := range c.rows {
+			v.Lines = append(v.Lines, agent.Row{Text: row})
+		}
+		d := Driver{Ruleset: ruleset}.ForCommand([]string{"x"}, "x")
+		if dialog := d.Screen(v).Dialog; dialog == nil || dialog.Body != c.text || dialog.Cut != c.cut {
+			t.Errorf("%s: %+v", name, dialog)
+		}
+	}
+}
+
 // TestTypedBefore: an option's keys would send what is in the field with them.
 func TestTypedBefore(t *testing.T) {
 	line := rules.Rule{

@@ -199,8 +199,9 @@ func (s *sheet) asked(r *rule, h hit) *Asked {
 		Typed: text(GroupTyped), Whole: true,
 	}
 	a.Lines = slices.Clone(s.rows)
-	a.Rows = s.shown(h)
-	a.Cut = slices.Contains(s.cut, true) || s.begun(h)
+	above, whole := s.above(h)
+	a.Rows = append(above, s.shown(h)...)
+	a.Cut = slices.Contains(s.cut, true) || s.begun(h) || !whole
 	for _, o := range r.Options {
 		a.Options = append(a.Options, Drawn{Label: o.Label})
 	}

@@ -24,6 +24,27 @@ func (s *sheet) shown(h hit) []string {
 	return rows
 }
 
+// above returns the rows above the sheet of the paragraph that the first match is in: the question may begin
+// there. ok is false if the patterns would not see all of one of them, or if the terminal broke the highest one.
+func (s *sheet) above(h hit) (rows []string, ok bool) {
+	blank := func(row string) bool { return strings.TrimSpace(row) == "" }
+	if slices.ContainsFunc(s.rows[:min(h.first+1, len(s.rows))], blank) {
+		return nil, true
+	}
+	top := s.from
+	for top > 0 && !blank(s.view.Lines[top-1].Text) {
+		top--
+	}
+	ok = true
+	for _, row := range s.view.Lines[top:s.from] {
+		ok = ok && len(row.Text) <= longest
+		if words := strings.Trim(row.Text, frame); words != "" {
+			rows = append(rows, words)
+		}
+	}
+	return rows, ok
+}
+
 // begun reports whether the line that the first match is in starts above the sheet: the terminal wrapped
 // it.
 func (s *sheet) begun(h hit) bool {
