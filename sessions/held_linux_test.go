@@ -9,6 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"berth/agent"
+	"berth/api"
 	"berth/sessions/process"
 )
 
@@ -73,6 +75,41 @@ func TestHeld(t *testing.T) {
 	}
 	if process.Held(0, true) {
 		t.Error("held by no program")
+	}
+}
+
+// keyed is an asker whose program reads keys.
+type keyed struct{ asker }
+
+func (keyed) ReadsKeys() {}
+
+// TestSized: another process of the terminal's user sets its size, and the agent draws for that. Rows then end where
+// Berth reads the end of a line, so no key answers the dialog until the size is back.
+func TestSized(t *testing.T) {
+	p, s := newAskerOf(t, keyed{}, "asks 1: a")
+	tty, err := os.OpenFile(fmt.Sprintf("/proc/%d/fd/0", s.Status().PID), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tty.Close()
+	size, err := unix.IoctlGetWinsize(int(tty.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := func(cols uint16) {
+		t.Helper()
+		if err := unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: cols, Row: size.Row}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set(size.Col / 2)
+	if r, err := s.Respond(t.Context(), claim("c1"), "", agent.Answer{Kind: agent.Accept}); r != nil || code(err) != string(api.CodeNotReady) {
+		t.Errorf("at another size: %+v, %v", r, err)
+	}
+	p.counts(s.id, map[string]int{"input": 0})
+	set(size.Col)
+	if r, err := s.Respond(t.Context(), claim("c1"), "", agent.Answer{Kind: agent.Accept}); err != nil || !r.Confirmed {
+		t.Errorf("at its own size: %+v, %v", r, err)
 	}
 }
 

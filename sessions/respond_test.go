@@ -135,9 +135,14 @@ const stoodFor = 700 * time.Millisecond
 // called stop is never left.
 func newAsker(t *testing.T, pages ...string) (*place, *Session) {
 	t.Helper()
+	return newAskerOf(t, asker{}, pages...)
+}
+
+func newAskerOf(t *testing.T, driver agent.Driver, pages ...string) (*place, *Session) {
+	t.Helper()
 	p := open(t)
 	p.close()
-	p.options.Drivers = map[string]agent.Driver{"asker": asker{}}
+	p.options.Drivers = map[string]agent.Driver{"asker": driver}
 	p.open()
 	script := "stty raw -echo\n"
 	for _, page := range pages {

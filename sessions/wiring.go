@@ -281,7 +281,8 @@ func (c *core) promptsEnv() prompts.Env {
 			holder, _ := c.life.Holder()
 			child := c.life.Child().PID
 			_, keys := c.env().Driver().(agent.KeyReader)
-			return c.track.Gone() || process.Stopped(holder) || process.Halted(child) || process.Held(child, keys)
+			cols, rows := c.kernel.Screen.Terminal().Size()
+			return c.track.Gone() || process.Stopped(holder) || process.Halted(child) || process.Held(child, keys) || keys && !process.Sized(child, cols, rows)
 		},
 		Printed: c.kernel.Screen.Offset,
 		Waits:   func(hook uint64) bool { return c.gates.Waits(hook) },

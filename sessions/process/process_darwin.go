@@ -19,6 +19,9 @@ func Stopped(int) bool { return false }
 // Held is not known either.
 func Held(int, bool) bool { return false }
 
+// Sized is not known either.
+func Sized(int, int, int) bool { return true }
+
 // Programs are not known either: no agent is found in a shell.
 func Programs(int) []Program { return nil }
 

@@ -155,6 +155,18 @@ func Held(pid int, readsKeys bool) bool {
 	return n == 0 || err != nil && !errors.Is(err, unix.EINTR)
 }
 
+// Sized reports whether pid's terminal has that size. Any process of the terminal's user can set another one, and
+// the programs then draw for that.
+func Sized(pid, cols, rows int) bool {
+	fd, err := openTerminal(pid)
+	if err != nil {
+		return true // not known
+	}
+	defer unix.Close(fd)
+	size, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
+	return err != nil || int(size.Col) == cols && int(size.Row) == rows
+}
+
 // readProc reads what fits into buf of a file of /proc, and nothing if there is
 // none. It is done a hundred times a second with a hundred sessions:
 // os.ReadFile, which prepares for files that block and for long ones, takes
