@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"os"
 	"path/filepath"
 	"sync"
@@ -56,6 +57,8 @@ type surroundings struct {
 	limits   map[uint64]bool  // hard limits of this process and of those above it
 	above    map[process]bool // those above it; pid and start alone
 	sessions map[string]bool  // sessionEnv of this process and of those above it
+	holders  map[process]bool // those of above that are holders, of another server's sessions
+	within   map[uint64]bool  // those of limits that are below such a holder
 }
 
 // sessionEnv names the session in the environment of its program.
@@ -63,7 +66,7 @@ const sessionEnv = "BERTH_SESSION"
 
 // ours is looked up once, before this process marks itself.
 var ours = sync.OnceValues(func() (surroundings, error) {
-	s := surroundings{limits: map[uint64]bool{}, above: map[process]bool{}, sessions: map[string]bool{}}
+	s := surroundings{limits: map[uint64]bool{}, above: map[process]bool{}, sessions: map[string]bool{}, holders: map[process]bool{}, within: map[uint64]bool{}}
 	err := walkUp(os.Getpid(), lookProcess, func(p process) error {
 		limit, err := markOf(p.pid)
 		if err != nil {
@@ -71,7 +74,12 @@ var ours = sync.OnceValues(func() (surroundings, error) {
 		}
 		s.limits[limit] = true
 		if p.pid != os.Getpid() {
-			s.above[process{pid: p.pid, start: p.start}] = true
+			one := process{pid: p.pid, start: p.start}
+			s.above[one] = true
+			if isHolder(p.pid) {
+				s.holders[one] = true
+				s.within = maps.Clone(s.limits)
+			}
 		}
 		if session, err := sessionOf(p.pid); err == nil {
 			s.sessions[session] = true
@@ -142,9 +150,17 @@ func CheckOutside(pid int) error {
 	if err != nil {
 		return err
 	}
-	var mark error // a holder above says more than the mark that it gave
-	err = walkUp(pid, lookProcess, func(p process) error {
-		if here.above[process{pid: p.pid, start: p.start}] {
+	return here.checkOutside(pid)
+}
+
+func (here surroundings) checkOutside(pid int) error {
+	var mark error      // a holder above says more than the mark that it gave
+	var neighbour error // the same, unless the process has the holder above it that this process has
+	err := walkUp(pid, lookProcess, func(p process) error {
+		if one := (process{pid: p.pid, start: p.start}); here.above[one] {
+			if here.holders[one] {
+				neighbour = nil
+			}
 			return nil
 		}
 		if isHolder(p.pid) {
@@ -162,12 +178,14 @@ func CheckOutside(pid int) error {
 			mark = fmt.Errorf("process %d was started inside a session whose holder is gone: process %d has its mark", pid, p.pid)
 		case session != "" && !here.sessions[session]:
 			mark = fmt.Errorf("process %d was started inside a session: process %d has %s=%s in its environment", pid, p.pid, sessionEnv, session)
+		case limit < markTop && here.within[limit]: // a neighbour's process may lower its limit to this one
+			neighbour = fmt.Errorf("process %d has the limit on file locks of the session that this server runs in, and doesn't descend from its holder", p.pid)
 		case long != nil:
 			mark = fmt.Errorf("process %d counts as inside a session: %w", pid, long)
 		}
 		return nil
 	})
-	return cmp.Or(err, mark)
+	return cmp.Or(err, mark, neighbour)
 }
 
 // ofLoginShell reports whether a process with this hard limit was started by a login

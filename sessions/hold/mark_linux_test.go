@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // What a session started is known when its holder has been killed, however it
@@ -194,5 +196,33 @@ func begun(t *testing.T, cmd *exec.Cmd) {
 	})
 	if _, err := out.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A server inside a session of another server takes that session's processes for outside, by their holder and
+// their limit. A process of another session there can lower its limit to that one when its holder is gone.
+func TestNeighbourWithOurLimit(t *testing.T) {
+	cmd := exec.Command("sh", "-c", "echo begun; read x")
+	cmd.Env = []string{}
+	begun(t, cmd)
+	mark := markUnder(unix.RLIM_INFINITY, "ours")
+	if err := unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_LOCKS, &unix.Rlimit{Cur: mark, Max: mark}, nil); err != nil {
+		t.Fatal(err)
+	}
+	self, err := lookProcess(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	here := surroundings{
+		limits: map[uint64]bool{mark: true, unix.RLIM_INFINITY: true}, within: map[uint64]bool{mark: true},
+		above: map[process]bool{}, holders: map[process]bool{}, sessions: map[string]bool{},
+	}
+	if err := here.checkOutside(cmd.Process.Pid); err == nil || !strings.Contains(err.Error(), "doesn't descend from its holder") {
+		t.Errorf("of another session: %v", err)
+	}
+	holder := process{pid: self.pid, start: self.start} // in place of the session's
+	here.above[holder], here.holders[holder] = true, true
+	if err := here.checkOutside(cmd.Process.Pid); err != nil {
+		t.Errorf("of the same session: %v", err)
 	}
 }
