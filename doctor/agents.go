@@ -73,7 +73,7 @@ func Holders(ctx context.Context, stateDir string) (all []Holder, err error) {
 		if survivor.PID == 0 {
 			h.Err = fmt.Errorf("its %s can't be read", "holder.json")
 		} else {
-			h.Err = hold.CheckRunning(ctx, dir, survivor.PID)
+			h.Err = hold.CheckRunning(ctx, dir, survivor)
 		}
 		all = append(all, h)
 	}

@@ -226,3 +226,23 @@ func TestNeighbourWithOurLimit(t *testing.T) {
 		t.Errorf("of the same session: %v", err)
 	}
 }
+
+// A person who asks a holder's program for its version runs that file outside of all sessions. So it must not be that of
+// another process, which got the pid after the holder's end.
+func TestProgramOfALaterProcess(t *testing.T) {
+	cmd := exec.Command("sh", "-c", "echo begun; read x")
+	begun(t, cmd)
+	start, err := StartOf(cmd.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		start string
+		gone  bool
+	}{{"another", true}, {start, false}} {
+		err := CheckRunning(t.Context(), t.TempDir(), Survivor{PID: cmd.Process.Pid, Start: c.start})
+		if errors.Is(err, ErrGone) != c.gone || !c.gone && (err == nil || !strings.Contains(err.Error(), "run /proc/")) {
+			t.Errorf("started %q: %v", c.start, err)
+		}
+	}
+}

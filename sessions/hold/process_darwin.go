@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"syscall"
@@ -75,3 +76,6 @@ func isHolder(pid int) bool {
 
 // programOf is the file that a holder was started from: its session's folder has a link to it.
 func programOf(dir string, _ int) string { return filepath.Join(dir, HookBinary) }
+
+// runnable is the file's name: the system runs no open file.
+func runnable(file *os.File) string { return file.Name() }

@@ -117,3 +117,6 @@ func isHolder(pid int) bool {
 
 // programOf is the file that a holder was started from, also when it has been replaced since.
 func programOf(_ string, pid int) string { return fmt.Sprintf("/proc/%d/exe", pid) }
+
+// runnable is a path to run an open file by, also when another one has its name by now.
+func runnable(file *os.File) string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), file.Fd()) }

@@ -49,9 +49,19 @@ func CheckProgram(ctx context.Context, exe string) error {
 }
 
 // CheckRunning says why this build could not serve the running holder of a session's folder. It
-// asks the file that the process was started from, and so leaves the holder alone.
-func CheckRunning(ctx context.Context, dir string, pid int) error {
-	exe := programOf(dir, pid)
+// asks the file that the process was started from, and so leaves the holder alone. The file is
+// opened first: after the holder's end its pid can be a process's of an agent, whose file must not
+// be run.
+func CheckRunning(ctx context.Context, dir string, holder Survivor) error {
+	file, err := os.Open(programOf(dir, holder.PID))
+	if err != nil {
+		return fmt.Errorf("open the program of holder %d: %w", holder.PID, err)
+	}
+	defer file.Close()
+	if !alive(holder.PID, holder.Start) {
+		return fmt.Errorf("holder %d: %w", holder.PID, ErrGone)
+	}
+	exe := runnable(file)
 	if name, err := os.Readlink(exe); err == nil && strings.TrimSuffix(filepath.Base(name), " (deleted)") == "berth" {
 		return checkFirst()
 	}
