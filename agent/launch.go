@@ -98,3 +98,6 @@ type Launch struct {
 	// Berth is the command with which the agent's commands call berth.
 	Berth string
 }
+
+// OwnTools in place of the fields of an MCP server is Berth, as the session that the agent is in.
+const OwnTools = "berth"

@@ -150,7 +150,7 @@ func makeVerbs() []*Verb {
 		nudgeVerb(), askVerb(), interruptVerb(), respondVerb(),
 		inputVerb(), keysVerb(), resizeVerb(), signalVerb(), lockVerb(), unlockVerb(),
 		newVerb(), forkVerb(), killVerb(), restartVerb(), renameVerb(), rmVerb(), worktreeVerb(), tagVerb(), metaVerb(), exportVerb(),
-		gateVerb(), startContextVerb(), reportVerb(), transcriptVerb(),
+		gateVerb(), startContextVerb(), reportVerb(), transcriptVerb(), mcpVerb(),
 		accessVerb(), guestVerb(), auditVerb(), notifyVerb(), doctorVerb(), logVerb(), reloadVerb(), initVerb(),
 		attachVerb(), detachVerb(),
 	}

@@ -179,6 +179,10 @@ func (d *decoder) value(field string, n ast.Node, v reflect.Value, isPath bool) 
 	case v.Kind() == reflect.Slice:
 		d.list(field, n, v, isPath)
 	case v.Kind() == reflect.Map:
+		if word, ok := scalarText(n); ok && v.Type() == reflect.TypeFor[Tools]() {
+			v.Set(reflect.ValueOf(Tools{word: word})) // checked with all others
+			return
+		}
 		d.table(field, n, v)
 	case v.Kind() == reflect.Interface:
 		d.free(field, n, v)

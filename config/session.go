@@ -42,7 +42,7 @@ type Session struct {
 	Isolate      string         `yaml:"isolate"`
 	Restart      string         `yaml:"restart"` // never, on-failure, always
 	Settings     map[string]any `yaml:"settings"`
-	MCP          map[string]any `yaml:"mcp"`
+	MCP          Tools          `yaml:"mcp"`
 	Children     *Children      `yaml:"children"`
 	User         string         `yaml:"user"`
 
@@ -61,6 +61,10 @@ type Session struct {
 	Team  string   `yaml:"team"`  // sessions of one team may send each other messages
 	Peers []string `yaml:"peers"` // who may send it messages, by name or tag:T, in place of its team
 }
+
+// Tools are an agent's MCP servers by name, each with the agent's own fields. The word berth stands for a
+// server: this one, as the session that the agent is in. That word in place of all is the one server.
+type Tools map[string]any
 
 // Gate keeps an agent from ending its turn. A single word in its place is the mode.
 type Gate struct {

@@ -101,15 +101,18 @@ func (v *validation) settings(field string, settings map[string]any) {
 	}
 }
 
-// mcp checks that each tool server has a command or a URL.
+// mcp checks that each tool server has a command or a URL, or is this one.
 func (v *validation) mcp(field string, mcp map[string]any) {
 	if whole, ok := mcp["mcpServers"].(map[string]any); ok {
 		field, mcp = field+".mcpServers", whole
 	}
 	for _, name := range slices.Sorted(maps.Keys(mcp)) {
 		server, ok := mcp[name].(map[string]any)
+		if mcp[name] == agent.OwnTools {
+			continue
+		}
 		if !ok || server["command"] == nil && server["url"] == nil {
-			v.add(join(field, quoteKey(name)), "a server needs a command or a url", fmt.Sprintf("write %s: {command: PROGRAM, args: [...]}", strings.TrimSpace(quoteFree(name))))
+			v.add(join(field, quoteKey(name)), "a server needs a command or a url", fmt.Sprintf("write %s: {command: PROGRAM, args: [...]}, or %[1]s: berth for the tools of this server", strings.TrimSpace(quoteFree(name))))
 		}
 	}
 }

@@ -31,13 +31,14 @@ func ParseRole(s string) (Role, error) {
 // sessions.
 var accessVerbs = map[string]bool{"access": true, "guest": true, "audit": true, "start-context": true, "notify": true, "init": true}
 
-// openVerbs are for every key: they show the caller's rights, and nothing of any session.
-var openVerbs = map[string]bool{"help": true, "whoami": true, "version": true}
+// openVerbs are for every key: they show the caller's rights, and nothing of any session. mcp offers a tool for each
+// verb that the caller may use, and has no right of its own.
+var openVerbs = map[string]bool{"help": true, "whoami": true, "version": true, "mcp": true}
 
 // agentVerbs are what a process inside a session may use: to look (at its own session, see
 // SeesSession), to report, and verbs that reveal nothing.
 var agentVerbs = map[string]bool{
-	"ls": true, "state": true, "info": true, "last": true, "report": true,
+	"ls": true, "state": true, "info": true, "last": true, "report": true, "mcp": true,
 	"help": true, "schema": true, "version": true, "whoami": true,
 }
 

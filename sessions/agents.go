@@ -231,9 +231,12 @@ func (s *Session) layOut(l agent.Launcher, spec Spec, prog program, folder, hook
 	start := agent.Start{
 		Argv: prog.argv, Env: EnvMap(prog.env), Own: prog.own, Cwd: cwd, Folder: folder, Hook: hook, Disk: disk{},
 		Conversation: spec.Conversation, Fresh: newConversation(), Resume: spec.begun(), Isolate: spec.Isolate, Groom: spec.Groom, Trust: spec.Trust, AcceptBypass: spec.AcceptBypass,
-		Settings: spec.Settings, MCP: spec.MCP,
-		Berth:   callBerth(berth, cwd, EnvMap(prog.env)["PATH"]),
-		EndAsks: filepath.Join(s.dir, endAsksFile), StartAsks: filepath.Join(s.dir, beginAsksFile),
+		Settings: spec.Settings,
+		Berth:    callBerth(berth, cwd, EnvMap(prog.env)["PATH"]),
+		EndAsks:  filepath.Join(s.dir, endAsksFile), StartAsks: filepath.Join(s.dir, beginAsksFile),
+	}
+	if start.MCP, err = s.withOwnTools(spec, prog); err != nil {
+		return agent.Launch{}, err
 	}
 	if !spec.Spoken { // else all that is past
 		start.ResumeID, start.Fork = spec.TakeUp, spec.Fork.Conversation
@@ -369,6 +372,44 @@ func (s *Session) withBerth(prog program) []string {
 	}
 	env["PATH"] += filepath.Dir(link)
 	return flatten(env)
+}
+
+// withOwnTools are the session's MCP servers. Where one is agent.OwnTools, it gets the program that speaks
+// for this server. Agents start such programs with few variables of their own environment, so the program
+// gets the socket here.
+func (s *Session) withOwnTools(spec Spec, prog program) (map[string]any, error) {
+	servers := spec.MCP
+	if whole, ok := servers["mcpServers"].(map[string]any); ok {
+		servers = whole
+	}
+	var changed map[string]any
+	for name, server := range servers {
+		if server != agent.OwnTools {
+			continue
+		}
+		link, err := hold.LinkProgram(s.dir, s.reg.options.Berth, "berth", prog.user != nil)
+		if err == nil {
+			err = prog.reaches(link)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("link the program of the tools: %w", err)
+		}
+		if changed == nil {
+			changed = maps.Clone(servers)
+		}
+		env := EnvMap(prog.env)
+		own := map[string]any{}
+		for _, name := range []string{"BERTH_SOCKET", "BERTH_SESSION"} {
+			if env[name] != "" {
+				own[name] = env[name]
+			}
+		}
+		changed[name] = map[string]any{"command": link, "args": []any{"mcp"}, "env": own}
+	}
+	if changed == nil {
+		return spec.MCP, nil
+	}
+	return changed, nil
 }
 
 // callBerth is how the agent's commands call berth: by its name where the session's

@@ -39,10 +39,11 @@ func rootCommand() *cobra.Command {
 	}
 	root.SetVersionTemplate("berth {{.Version}}\n")
 	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true}) // help is a verb of the server
-	root.AddCommand(serveCommand(), upCommand(), downCommand(), statusCommand(), configCommand(), doctorCommand(), upgradeCheckCommand(), rulesCommand(), explainCommand())
+	root.AddCommand(serveCommand(), upCommand(), downCommand(), statusCommand(), configCommand(), doctorCommand(), upgradeCheckCommand(), rulesCommand(), explainCommand(), mcpCommand())
 	for _, name := range commands.Names() {
-		// Two also work without a server, and completion has a program of its own here.
-		if name != "explain" && name != "doctor" && name != "completion" {
+		// Two also work without a server, completion has a program of its own here, and mcp stays when the
+		// server goes.
+		if name != "explain" && name != "doctor" && name != "completion" && name != "mcp" {
 			root.AddCommand(verbCommand(name, name))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"berth/api"
 	"berth/commands"
+	"berth/mcp"
 	"berth/sshd"
 	"berth/sshd/files"
 	"berth/terminal"
@@ -23,6 +24,7 @@ func (d *Dispatcher) Handler() ssh.Handler {
 		d.Dashboard,    // no command: the dashboard, or the list of sessions
 		d.AttachByName, // no command, and the SSH user name is a session's
 		d.Attach,       // the verb attach
+		d.MCP,          // the verb mcp
 		d.SFTP,         // sessions as files
 		sshd.Recover(d.Log),
 	)(&chain) // it has no error to give
@@ -51,6 +53,28 @@ func (d *Dispatcher) SFTP(next ssh.Handler) ssh.Handler {
 		r := request(s)
 		r.Terminal = false
 		exit(s, files.Serve(s.Context(), &d.Files, d.Commands, r, s.Input.Reader(s.Context()), s))
+	}
+}
+
+// MCP serves the Model Context Protocol to a program that runs the verb mcp.
+func (d *Dispatcher) MCP(next ssh.Handler) ssh.Handler {
+	return func(given ssh.Session) {
+		line := given.RawCommand()
+		s := sshd.Of(given)
+		if commands.VerbOf(line) != "mcp" || s.Terminal != nil || asksHelp(line) {
+			next(given)
+			return
+		}
+		r := request(s)
+		if err := d.Commands.MayServe(s.Context(), r, "mcp"); err != nil {
+			exit(s, d.Commands.Fail(s.Context(), r, err))
+			return
+		}
+		if err := mcp.Serve(s.Context(), d.Commands, r, s.Input.Reader(s.Context()), s); err != nil {
+			exit(s, d.Commands.Fail(s.Context(), r, err))
+			return
+		}
+		exit(s, api.StatusDone)
 	}
 }
 

@@ -86,15 +86,17 @@ var arrows = map[string]string{
 	"commands/shape": "api",
 	"commands":       "agent api audit audit/ship commands/shape commands/words detect/replay doctor keys render sessions sessions/events sessions/gates/begin sessions/gates/gate sessions/gates/transcript sessions/worktree terminal",
 	"tui":            "agent api commands/words render sessions sessions/events terminal terminal/keyboard terminal/paint",
+	"mcp":            "agent api commands keys",
+	"mcp/bridge":     "",
 	"sshd":           "api commands/words keys rawio sessions/hold",
 	"sshd/files":     "api commands",
 	"sshd/local":     "",
-	"sshd/dispatch":  "api attach commands keys sessions sessions/clients sessions/events sessions/lease sessions/loop sshd sshd/files terminal tui",
+	"sshd/dispatch":  "api attach commands keys mcp sessions sessions/clients sessions/events sessions/lease sessions/loop sshd sshd/files terminal tui",
 
 	// Programs.
 	"cmd/berth-hold":       "sessions/hold",
 	"cmd/berth/background": "",
-	"cmd/berth":            "agent agent/drivers agent/generic agent/generic/rules api audit audit/follow audit/ship cmd/berth/background commands commands/shape config detect/replay doctor keys metrics sessions sessions/account sessions/cgroup sessions/command sessions/hold sessions/notify/post sessions/worktree sshd sshd/dispatch sshd/local terminal",
+	"cmd/berth":            "agent agent/drivers agent/generic agent/generic/rules api audit audit/follow audit/ship cmd/berth/background commands commands/shape config detect/replay doctor keys mcp mcp/bridge metrics sessions sessions/account sessions/cgroup sessions/command sessions/hold sessions/notify/post sessions/worktree sshd sshd/dispatch sshd/local terminal",
 }
 
 // driverMay is what a driver may import of the tree.

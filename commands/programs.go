@@ -1,0 +1,191 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"berth/agent"
+	"berth/api"
+	"berth/keys"
+	"berth/sessions"
+	"berth/sessions/events"
+	"berth/sessions/gates/transcript"
+	"berth/terminal"
+)
+
+// What a protocol for programs needs beyond the verbs. Each has the right of the verb that it names.
+
+// Awaited is the answer of Await.
+type Awaited struct {
+	Reached  bool              `json:"reached"`  // a session is or was in one of the states
+	Events   []json.RawMessage `json:"events"`   // after the cursor, up to the first that matches
+	Sessions []api.State       `json:"sessions"` // as they are now
+	Cursor   string            `json:"cursor"`   // to go on from
+}
+
+// awaitedMost bounds the events of one answer. More come with the next call.
+const awaitedMost = 100
+
+// Await returns when one of the targets reaches one of the states, with the right of wait. Without a
+// cursor it returns at once if one is in such a state already. With a cursor it considers the events
+// after it, so a caller that goes on from the last cursor misses none. It returns what it has when ctx
+// ends, without an error.
+func (s *Service) Await(ctx context.Context, r Request, targets []string, until map[agent.State]bool, since string) (Awaited, error) {
+	r.Line = "wait"
+	c := &Call{Service: s, Request: r, JSON: true}
+	out := Awaited{Events: []json.RawMessage{}}
+	if err := c.allowed(Lookup("wait")); err != nil {
+		return out, err
+	}
+	reader, err := c.readerSince(since)
+	if err != nil {
+		return out, err
+	}
+	list, err := c.targets(targets, needsOne)
+	if err != nil {
+		return out, err
+	}
+	if since == "" {
+		for _, one := range list {
+			st := one.Status()
+			out.Reached = out.Reached || until[st.Now] && !(st.Now == agent.Idle && st.FirstPending)
+		}
+	}
+	w := &watcher{Call: c, targets: targets, reader: reader}
+	for !out.Reached && len(out.Events) < awaitedMost {
+		line, err := w.reader.Next(ctx)
+		if err != nil && ctx.Err() == nil {
+			return out, fmt.Errorf("read the event log: %w", err)
+		}
+		if err != nil {
+			break
+		}
+		if line.ID != "" && !w.concerns(line) {
+			continue
+		}
+		next, waits := agent.State(""), false
+		switch line.Type {
+		case "state_change":
+			next, waits = sessions.NextState(line.Raw)
+		case "prompt":
+			next = agent.Prompt // the next of two in a row changes no state
+		case events.TypeGap:
+		default:
+			continue
+		}
+		out.Events = append(out.Events, api.WithNewNames(terminal.EscapeJSON(append([]byte(nil), line.Raw...)), line.Type+" event"))
+		out.Reached = until[next] && !waits
+	}
+	if list, err = c.targets(targets, orAll); err == nil {
+		for _, one := range list {
+			out.Sessions = append(out.Sessions, one.Status().State(s.Now()))
+		}
+	}
+	out.Cursor = events.FormatCursor(w.reader.Position())
+	return out, c.allowed(Lookup("wait"))
+}
+
+// Conversation is a part of a session's conversation, as text.
+type Conversation struct {
+	Text string
+	Next string // N:LINE, the place in the session log where the next call goes on
+	More bool   // there is more already
+}
+
+// errEnough ends the reading of a conversation.
+var errEnough = errors.New("enough")
+
+// callSize is what a tool's call counts as: its line, and the line of its result.
+const callSize = 200
+
+// Conversation reads a session's conversation after a line of its log, with the right of transcript. An
+// empty since is the beginning of the newest part of the log. Each tool's call is a line. The text ends
+// where a line of the log does, with the entry that makes it longer than most bytes.
+func (s *Service) Conversation(ctx context.Context, r Request, session, since string, most int) (Conversation, error) {
+	r.Line = "transcript"
+	c := &Call{Service: s, Request: r}
+	if err := c.allowed(Lookup("transcript")); err != nil {
+		return Conversation{}, err
+	}
+	one, err := c.session(session)
+	if err != nil {
+		return Conversation{}, err
+	}
+	reader := one.TranscriptReader()
+	if reader == nil {
+		st := one.Status()
+		return Conversation{}, api.Errorf(api.CodeNoDriver, "%s runs %s: Berth can't read its conversation. Read its screen", st.Name, st.Agent).With("session", st.Name)
+	}
+	store, err := one.Transcripts()
+	if err != nil {
+		return Conversation{}, err
+	}
+	n, line := 1, 0
+	if since != "" {
+		n, line, err = sinceLine(since)
+	} else if parts, listErr := store.List(); len(parts) > 0 {
+		n, err = parts[len(parts)-1].N, listErr
+	}
+	if err != nil {
+		return Conversation{}, err
+	}
+	var out bytes.Buffer
+	c.Out = &out
+	p := &conversationPrinter{call: c, reader: reader}
+	size := 0
+	err = store.Since(ctx, n, line, func(l transcript.Line) error {
+		if size >= most {
+			return errEnough
+		}
+		n, line = l.N, l.Line
+		for _, e := range reader.Entries(l.Data) {
+			p.talk.Add(e)
+			if size += callSize; e.Kind == agent.EntryMessage || e.Kind == agent.EntryReply {
+				size += len(e.Text)
+			}
+		}
+		return nil
+	})
+	more := errors.Is(err, errEnough)
+	if err != nil && !more {
+		return Conversation{}, transcriptError(err)
+	}
+	if err := p.end(); err != nil {
+		return Conversation{}, err
+	}
+	return Conversation{Text: out.String(), Next: fmt.Sprintf("%d:%d", n, line), More: more}, nil
+}
+
+// MayServe checks the line of a verb that speaks a protocol with a program, and the caller's right to it.
+func (s *Service) MayServe(ctx context.Context, r Request, verb string) error {
+	c := &Call{Service: s, Request: r}
+	v, err := c.parse()
+	if err != nil {
+		return err
+	}
+	if v.Name != verb {
+		return api.Errorf(api.CodeUsage, "%s is not %s", v.Name, verb)
+	}
+	if id := r.Identity(); id.Kind == keys.KindAgent {
+		if err := s.Sessions.AwaitStart(ctx, id.Session); err != nil {
+			return err
+		}
+	}
+	return c.allowed(v)
+}
+
+func mcpVerb() *Verb {
+	return &Verb{
+		Name: "mcp", Group: "talk", Short: "serve the Model Context Protocol on standard input and output, with the tools that you may use",
+		Examples: []Example{
+			{"mcp", "for an MCP client: claude mcp add berth -- ssh agents@host mcp"},
+		},
+		Need: keys.Viewer, TextOnly: true,
+		Run: func(context.Context, *Call) error {
+			return api.Errorf(api.CodeBadRequest, "mcp speaks with a program: give it standard input and output without a terminal")
+		},
+	}
+}

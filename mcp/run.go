@@ -1,0 +1,361 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"berth/agent"
+	"berth/api"
+	"berth/commands"
+)
+
+// host is this machine's name; empty if it has none.
+func host() string {
+	name, _ := os.Hostname()
+	return name
+}
+
+// Bounds of what get_session answers, in bytes. read_session has the rest.
+const (
+	mostLast   = 8_000
+	mostPrompt = 20_000
+	mostField  = 4_000
+)
+
+// session is the answer of get_session.
+type session struct {
+	row
+	Mode        *string         `json:"mode"`
+	Prompt      any             `json:"prompt"`
+	PromptCut   bool            `json:"prompt_cut,omitempty"` // read_session with what: prompt has all
+	LastMessage *string         `json:"last_message"`
+	LastCut     bool            `json:"last_message_cut,omitempty"`
+	Usage       json.RawMessage `json:"usage"`
+	Exit        json.RawMessage `json:"exit,omitempty"`
+	Branch      *string         `json:"branch"`
+}
+
+func getSession(ctx context.Context, c *call) (any, error) {
+	var now seen
+	if err := c.into(ctx, &now, "state", "--json", c.args.Session); err != nil {
+		return nil, err
+	}
+	answer := session{row: now.row(host()), Mode: now.Mode, Exit: orNone(now.Exit), Branch: now.Branch, Usage: json.RawMessage("null")}
+	answer.Prompt, answer.PromptCut = fit(now.Prompt)
+	var last commands.Last
+	if err := c.into(ctx, &last, "last", "--json", now.ID); err != nil {
+		return answer, nil // it has said nothing yet, or Berth can't tell what it said
+	}
+	part, next := page(last.Text, 0, mostLast)
+	answer.LastMessage, answer.LastCut = &part, next > 0
+	if usage, err := json.Marshal(last.Usage); err == nil {
+		answer.Usage = usage
+	}
+	return answer, nil
+}
+
+// fit is a prompt with its long fields cut, if it is too long for an answer.
+func fit(raw *json.RawMessage) (prompt any, cut bool) {
+	if raw == nil {
+		return nil, false
+	}
+	if len(*raw) <= mostPrompt {
+		return *raw, false
+	}
+	var p agent.Request
+	if json.Unmarshal(*raw, &p) != nil {
+		return nil, true
+	}
+	for _, field := range []**string{&p.Input, &p.Text, &p.Title, &p.URL} {
+		if *field != nil {
+			part, _ := page(**field, 0, mostField)
+			*field = &part
+		}
+	}
+	p.Schema = nil
+	if short, err := json.Marshal(p); err != nil || len(short) > mostPrompt {
+		p.Options, p.Questions = nil, nil
+	}
+	return p, true
+}
+
+// part is the answer of read_session.
+type part struct {
+	Session string `json:"session"`
+	What    string `json:"what"`
+	Text    string `json:"text"`
+	Next    string `json:"next,omitempty"`
+	More    bool   `json:"more"` // next goes on at once; without more, next goes on with what comes later
+}
+
+func readSession(ctx context.Context, c *call) (any, error) {
+	most := c.args.MaxBytes
+	if most == 0 {
+		most = 20_000
+	}
+	answer := part{Session: c.args.Session, What: c.args.What}
+	whole, mark := "", ""
+	switch c.args.What {
+	case "transcript":
+		talk, err := c.service.Conversation(ctx, c.calls("", "transcript"), c.args.Session, c.args.Since, most)
+		if err != nil {
+			return nil, err
+		}
+		text, next := page(talk.Text, 0, MostAnswer-1000)
+		if next > 0 {
+			text += "\n[" + strconv.Itoa(len(talk.Text)-next) + " bytes are left out]"
+		}
+		answer.Text, answer.Next, answer.More = text, talk.Next, talk.More
+		return answer, nil
+	case "last":
+		var last commands.Last
+		if err := c.into(ctx, &last, "last", "--json", c.args.Session); err != nil {
+			return nil, err
+		}
+		whole, mark = last.Text, strconv.FormatInt(last.Time.UnixMilli(), 36)
+	default:
+		words := []string{c.args.What, "--text", c.args.Session}
+		if c.args.What == "prompt" {
+			words = []string{"prompt", "--text", "--full", c.args.Session}
+		}
+		text, err := c.printed(ctx, words...)
+		if err != nil {
+			return nil, err
+		}
+		whole = strings.TrimRight(text, " \n") + "\n"
+	}
+	before, place, marked := strings.Cut(c.args.Since, "+")
+	switch {
+	case c.args.Since != "" && !marked:
+		return nil, api.Errorf(api.CodeBadRequest, "since %s isn't a place in this text: give next of the last answer", api.Quote(c.args.Since))
+	case marked && before != mark:
+		return nil, api.Errorf(api.CodeBadRequest, "the session has a new last message: read it without since")
+	}
+	from, err := offset(place)
+	if err != nil {
+		return nil, err
+	}
+	text, next := page(whole, from, most)
+	if answer.Text = text; next > 0 {
+		answer.Next, answer.More = mark+"+"+strconv.Itoa(next), true
+	}
+	return answer, nil
+}
+
+// printed runs a verb and returns what it prints for people.
+func (c *call) printed(ctx context.Context, words ...string) (string, error) {
+	var out bounded
+	var complaint bounded
+	r := c.calls("", words...)
+	r.Out, r.Err = &out, &complaint
+	if status := c.service.Run(ctx, r); status != api.StatusDone {
+		_, _, err := c.verb(ctx, "", words[0], "--json", words[len(words)-1]) // the failure in its full form
+		if err == nil {
+			err = api.Errorf(api.CodeInternal, "%s", strings.TrimPrefix(strings.TrimSpace(complaint.String()), "berth: "))
+		}
+		return "", err
+	}
+	return out.String(), nil
+}
+
+// replied is the answer of ask_session.
+type replied struct {
+	Session string  `json:"session"`
+	Done    bool    `json:"done"`
+	State   string  `json:"state"`
+	Reply   *string `json:"reply,omitempty"`
+	Running *turn   `json:"running,omitempty"` // it took the message, and its turn isn't over
+}
+
+// turn is what a message began.
+type turn struct {
+	Turn string `json:"turn"`
+	Seq  uint64 `json:"seq"`
+}
+
+func askSession(ctx context.Context, c *call) (any, error) {
+	raw, _, err := c.verb(ctx, c.args.Text, "ask", "--json", "--timeout="+c.seconds().String(), c.args.To, "-")
+	var n commands.Nudged
+	if raw != nil {
+		if err := json.Unmarshal(raw, &n); err != nil {
+			return nil, api.Errorf(api.CodeInternal, "read the answer of ask: %w", err)
+		}
+	}
+	late := err != nil && api.AsError(err).Code == api.CodeTimeout && n.Delivered
+	if err != nil && !late {
+		return nil, err
+	}
+	answer := replied{Session: n.Session, Done: !late, Reply: n.LastMessage}
+	if n.State != nil {
+		answer.State = *n.State
+	}
+	if late {
+		answer.Reply, answer.Running = nil, &turn{n.Nudge, n.Seq}
+	}
+	if answer.Reply != nil {
+		if text, next := page(*answer.Reply, 0, MostAnswer-2000); next > 0 {
+			text += "\n[the rest: read_session with what: last]"
+			answer.Reply = &text
+		}
+	}
+	return answer, nil
+}
+
+// rests are the states of an agent that doesn't work: it is done, or needs a person.
+var rests = []string{string(agent.Idle), string(agent.Prompt), string(agent.InError), string(agent.Parked), string(agent.Exited)}
+
+// awaited is the answer of wait.
+type awaited struct {
+	Reached  bool              `json:"reached"`
+	Events   []json.RawMessage `json:"events"`
+	Sessions []row             `json:"sessions"`
+	Cursor   string            `json:"cursor"`
+}
+
+func wait(ctx context.Context, c *call) (any, error) {
+	until := map[agent.State]bool{}
+	states := c.args.Until
+	if len(states) == 0 {
+		states = rests
+	}
+	for _, s := range states {
+		until[agent.State(s)] = true
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.seconds())
+	defer cancel()
+	got, err := c.service.Await(ctx, c.calls("", "wait"), c.args.Sessions, until, c.args.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	answer := awaited{Reached: got.Reached, Events: got.Events, Cursor: got.Cursor, Sessions: []row{}}
+	for _, st := range got.Sessions {
+		raw, err := json.Marshal(st)
+		var now seen
+		if err == nil {
+			err = json.Unmarshal(raw, &now)
+		}
+		if err != nil {
+			return nil, api.Errorf(api.CodeInternal, "read a session's state: %w", err)
+		}
+		answer.Sessions = append(answer.Sessions, now.row(host()))
+	}
+	return answer.fit(), nil
+}
+
+// fit leaves out what makes the answer too long. The last events matter most, and the sessions are in
+// list_sessions.
+func (a awaited) fit() awaited {
+	size := func(v any) int { raw, _ := json.Marshal(v); return len(raw) }
+	for i, e := range a.Events {
+		if len(e) > mostField { // a prompt's event has all that it asks
+			var head struct {
+				Cursor  string `json:"cursor"`
+				Type    string `json:"type"`
+				Session string `json:"session"`
+				Time    string `json:"time"`
+				Cut     bool   `json:"cut"`
+			}
+			_ = json.Unmarshal(e, &head)
+			head.Cut = true
+			a.Events[i], _ = json.Marshal(head)
+		}
+	}
+	for len(a.Events) > 1 && size(a.Events) > MostAnswer/2 {
+		a.Events = a.Events[len(a.Events)/2:]
+	}
+	for len(a.Sessions) > 0 && size(a.Sessions) > MostAnswer/3 {
+		a.Sessions = a.Sessions[:len(a.Sessions)/2]
+	}
+	return a
+}
+
+func startSession(ctx context.Context, c *call) (any, error) {
+	words := []string{"new", "--json", "--profile=" + c.args.Profile}
+	if c.args.Cwd != "" {
+		words = append(words, "--cwd="+c.args.Cwd)
+	}
+	if c.args.Worktree {
+		words = append(words, "--worktree")
+	}
+	for _, tag := range c.args.Tags {
+		words = append(words, "--tag="+tag)
+	}
+	if c.args.Prompt != "" {
+		words = append(words, "--prompt=-")
+	}
+	if c.args.Name != "" {
+		words = append(words, c.args.Name)
+	}
+	raw, _, err := c.verb(ctx, c.args.Prompt, words...)
+	if err != nil {
+		return nil, err
+	}
+	var made struct {
+		seen
+		Queued json.RawMessage `json:"queued"`
+	}
+	if err := json.Unmarshal(raw, &made); err != nil {
+		return nil, api.Errorf(api.CodeInternal, "read the answer of new: %w", err)
+	}
+	return struct {
+		row
+		Queued json.RawMessage `json:"queued"`
+	}{made.row(host()), made.Queued}, nil
+}
+
+func answerPrompt(ctx context.Context, c *call) (any, error) {
+	words, stdin := []string{"respond", "--json", "--prompt=" + c.args.PromptID, c.args.Session}, ""
+	choice := ""
+	switch v := c.args.Choice.(type) {
+	case string:
+		choice = v
+	case float64:
+		choice = strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	_, numberErr := strconv.Atoi(choice)
+	switch {
+	case choice == "" && c.args.Text == "":
+		return nil, api.Errorf(api.CodeUsage, "answer_prompt needs choice or text")
+	case choice == "":
+		words, stdin = append(words, "text", "-"), c.args.Text
+	case choice == "deny" && c.args.Text != "":
+		words, stdin = append(words, "deny", "-"), c.args.Text
+	case c.args.Text != "":
+		return nil, api.Errorf(api.CodeUsage, "answer_prompt takes choice or text; only deny takes both")
+	case slices.Contains([]string{"accept", "deny", "cancel"}, choice):
+		words = append(words, choice)
+	case numberErr == nil:
+		words = append(words, "option", choice)
+	default:
+		return nil, api.Errorf(api.CodeUsage, "choice %s: give accept, deny, or an option's number from 1", api.Quote(choice))
+	}
+	return c.verdict(ctx, stdin, words...)
+}
+
+func interruptSession(ctx context.Context, c *call) (any, error) {
+	return c.verdict(ctx, "", "interrupt", "--json", c.args.Session)
+}
+
+func endSession(ctx context.Context, c *call) (any, error) {
+	return c.verdict(ctx, "", "kill", "--json", c.args.Session)
+}
+
+func report(ctx context.Context, c *call) (any, error) {
+	if c.args.Message == "" {
+		return c.verdict(ctx, "", "report", "--json", c.args.Kind)
+	}
+	return c.verdict(ctx, c.args.Message, "report", "--json", c.args.Kind, "-")
+}
+
+// verdict runs a verb whose answer is short, and passes it on.
+func (c *call) verdict(ctx context.Context, stdin string, words ...string) (any, error) {
+	answer, _, err := c.verb(ctx, stdin, words...)
+	if err != nil {
+		return nil, err
+	}
+	return answer, nil
+}
