@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -13,7 +14,7 @@ import (
 
 func forkVerb() *Verb {
 	return &Verb{
-		Name: "fork", Group: "keep", Synopsis: "S [NAME] [--prompt TEXT|-]",
+		Name: "fork", Group: "keep", Synopsis: "S [NAME] [--prompt TEXT|-] [--env K=V]... [--limit K=V]... [--gate M] [--meta K=V]... [--config -]",
 		Short: "start a session like S; its agent starts with a copy of S's conversation",
 		Examples: []Example{
 			{"fork alpha", "a session like alpha, with a copy of its conversation"},
@@ -22,6 +23,8 @@ func forkVerb() *Verb {
 		Need: keys.Admin, MinArgs: 1, MaxArgs: 2, Answer: Made{}, Run: fork,
 		Flags: func(f *pflag.FlagSet) {
 			f.String("prompt", "", "first message, given when the agent is ready; - reads standard input")
+			f.StringArray("env", nil, "K=V for the program's environment")
+			launchFlags(f)
 		},
 	}
 }
@@ -43,14 +46,25 @@ func fork(ctx context.Context, c *Call) error {
 			return id.Denied("fork", name)
 		}
 	}
-	prompt, err := c.promptOption("")
+	docs, err := c.documents(true)
 	if err != nil {
+		return err
+	}
+	change, err := c.changeOf(docs)
+	if err != nil {
+		return err
+	}
+	prompt := ""
+	for _, doc := range docs {
+		prompt = cmp.Or(doc.Given.Prompt, prompt)
+	}
+	if prompt, err = c.promptOption(prompt, docs...); err != nil {
 		return err
 	}
 	if err := c.may("fork", keys.Admin, s); err != nil { // as it is after the message was read
 		return err
 	}
-	made, err := c.Sessions.Fork(ctx, s, name, prompt, c.actor())
+	made, err := c.Sessions.Fork(ctx, s, name, prompt, change, c.actor())
 	if err != nil {
 		return err
 	}

@@ -95,11 +95,17 @@ func awaitEnd(ctx context.Context, end <-chan error) error {
 
 func restartVerb() *Verb {
 	return &Verb{
-		Name: "restart", Group: "keep", Synopsis: "S", Short: "end a session's program and start it again in the same session",
+		Name: "restart", Group: "keep", Synopsis: "S [--env K=V]... [--limit K=V]... [--gate M] [--meta K=V]... [--config -]",
+		Short: "end a session's program and start it again in the same session, changed if fields are given",
 		Examples: []Example{
 			{"restart alpha", "end its program and start it again"},
+			{"restart alpha --env API_KEY=other", "with another value in its environment; attached clients stay"},
 		},
 		Need: keys.Admin, MinArgs: 1, MaxArgs: 1, Answer: Kept{}, Run: restart,
+		Flags: func(f *pflag.FlagSet) {
+			f.StringArray("env", nil, "K=V for the program's environment, from this start on")
+			launchFlags(f)
+		},
 	}
 }
 
@@ -108,7 +114,18 @@ func restart(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	if err := c.Sessions.Restart(ctx, s, c.actor()); err != nil {
+	docs, err := c.documents(true)
+	if err != nil {
+		return err
+	}
+	change, err := c.changeOf(docs)
+	if err == nil {
+		err = c.may("restart", keys.Admin, s) // as it is after the document was read
+	}
+	if err != nil {
+		return err
+	}
+	if err := c.Sessions.RestartChanged(ctx, s, change, c.actor()); err != nil {
 		return err
 	}
 	return c.kept(s, "%s started again (pid %d)", s.Status().Name, s.Status().PID)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -19,7 +20,7 @@ import (
 func newVerb() *Verb {
 	return &Verb{
 		Name: "new", Group: "keep",
-		Synopsis: "[NAME] [--profile P] [--agent A] [--rules NAME] [--cwd DIR] [--worktree[=BRANCH]] [--from REF] [--env K=V]... [--env-pass K]... [--user NAME] [--size CxR] [--size-policy P] [--tag T]... [--prompt TEXT|-] [--resume ID|latest] [--conversation UUID] [--isolate M] [--groom M] [--trust] [--accept-bypass] [--after-limit TEXT] [--restart M] [--ttl D] [-- ARGV]",
+		Synopsis: "[NAME] [--profile P] [--agent A] [--rules NAME] [--cwd DIR] [--worktree[=BRANCH]] [--from REF] [--env K=V]... [--env-pass K]... [--user NAME] [--size CxR] [--size-policy P] [--tag T]... [--prompt TEXT|-] [--resume ID|latest] [--conversation UUID] [--isolate M] [--groom M] [--trust] [--accept-bypass] [--after-limit TEXT] [--restart M] [--ttl D] [--limit K=V]... [--gate M] [--meta K=V]... [--config -] [-- ARGV]",
 		Short:    "start a session; without ARGV and --profile it runs the command of defaults in berth.yaml, else the user's shell",
 		Examples: []Example{
 			{"new web", "a shell, or the command of the defaults"},
@@ -27,6 +28,7 @@ func newVerb() *Verb {
 			{"new api --cwd shop --worktree -- claude", "an agent in a git worktree of its own"},
 			{"new build -- make -C /src all", "any program"},
 			{`new tests --tag web --env CI=1 -- make test`, "with a tag and a variable"},
+			{`new api --config -`, "with fields of a profile, as YAML or JSON on standard input"},
 		},
 		Need: keys.Admin, MaxArgs: -1, Answer: Made{}, Run: newSession,
 		Flags: func(f *pflag.FlagSet) {
@@ -56,6 +58,7 @@ func newVerb() *Verb {
 			f.String("after-limit", "", "message to send when a limit that stopped the agent is over, such as continue")
 			f.String("restart", "", "never, on-failure or always")
 			f.Duration("ttl", 0, "end the session after this long")
+			launchFlags(f)
 		},
 	}
 }
@@ -87,17 +90,21 @@ func madeRow(s *sessions.Session, prompt string) Made {
 }
 
 func newSession(ctx context.Context, c *Call) error {
-	spec, err := c.specFromFlags()
+	docs, err := c.documents(false)
 	if err != nil {
 		return err
 	}
-	if err := c.mayStart(spec); err != nil {
+	spec, err := c.specFromFlags(docs)
+	if err != nil {
 		return err
 	}
-	if spec.Prompt, err = c.promptOption(spec.Prompt); err != nil {
+	if err := c.mayStart(spec, docs); err != nil {
 		return err
 	}
-	if err := c.mayStart(spec); err != nil { // as it is after the message was read
+	if spec.Prompt, err = c.promptOption(spec.Prompt, docs...); err != nil {
+		return err
+	}
+	if err := c.mayStart(spec, docs); err != nil { // as it is after the message was read
 		return err
 	}
 	s, err := c.Sessions.New(ctx, spec, c.actor())
@@ -109,12 +116,15 @@ func newSession(ctx context.Context, c *Call) error {
 }
 
 // mayStart checks the limits of the caller's key other than its verbs.
-func (c *Call) mayStart(spec sessions.Spec) error {
+func (c *Call) mayStart(spec sessions.Spec, docs []*Document) error {
 	id := c.Identity()
 	if c.ownProgram() {
-		if err := id.MayNewCommand(); err != nil {
+		if err := c.mayOwnCommand(); err != nil {
 			return err
 		}
+	}
+	if err := c.mayGive(docs); err != nil {
+		return err
 	}
 	if spec.Name != "" && id.Kind != keys.KindAgent && !id.Sees(spec.Name, spec.Tags) { // the registry decides about an agent's children
 		return id.Denied("new", spec.Name)
@@ -124,8 +134,9 @@ func (c *Call) mayStart(spec sessions.Spec) error {
 
 // promptOption is the message of --prompt; - reads standard input. The caller needs the right to
 // send messages.
-func (c *Call) promptOption(is string) (string, error) {
-	if !c.flags.Changed("prompt") {
+func (c *Call) promptOption(is string, docs ...*Document) (string, error) {
+	given := slices.ContainsFunc(docs, func(d *Document) bool { return slices.Contains(d.Fields, "prompt") })
+	if !given && !c.flags.Changed("prompt") {
 		return is, nil
 	}
 	// An agent gives the sessions that it starts their first message: that is why it starts them.
@@ -133,6 +144,9 @@ func (c *Call) promptOption(is string) (string, error) {
 		if err := id.May("nudge", keys.Responder); err != nil {
 			return "", err
 		}
+	}
+	if !c.flags.Changed("prompt") {
+		return is, nil
 	}
 	if c.Tail, _ = c.flags.GetString("prompt"); c.Tail == "-" {
 		c.Stdin = true
@@ -172,16 +186,22 @@ func (c *Call) ownProgram() bool {
 	return !c.flags.Changed("profile")
 }
 
-// specFromFlags applies the caller's options to the profile.
-func (c *Call) specFromFlags() (sessions.Spec, error) {
+// specFromFlags applies the caller's documents and options to the profile.
+func (c *Call) specFromFlags(docs []*Document) (sessions.Spec, error) {
 	dash := c.flags.ArgsLenAtDash()
 	if dash < 0 {
 		dash = len(c.Args)
 	}
 	argv := c.Args[dash:]
-	spec, err := c.profile(argv)
+	spec, err := c.profile(argv, docs)
 	if err != nil {
 		return spec, err
+	}
+	for _, doc := range docs {
+		if len(argv) > 0 && slices.Contains(doc.Fields, "command") {
+			return spec, Lookup("new").usage(fmt.Errorf("the document has a command too"))
+		}
+		spec = doc.Over(spec)
 	}
 	if dash > 1 {
 		if branch, _ := c.flags.GetString("worktree"); branch == ownBranch {
@@ -234,14 +254,26 @@ type Specs struct {
 // profile is what the options are applied to: the profile, or the configuration's defaults. A
 // program named by the caller replaces the whole program of the defaults; of the other defaults
 // it keeps those that it can use.
-func (c *Call) profile(argv []string) (sessions.Spec, error) {
+func (c *Call) profile(argv []string, docs []*Document) (sessions.Spec, error) {
 	name, _ := c.flags.GetString("profile")
 	if !c.flags.Changed("profile") {
 		spec := c.Specs().Defaults
-		if len(argv) > 0 || c.flags.Changed("agent") || c.flags.Changed("rules") {
+		named := slices.ContainsFunc(docs, func(d *Document) bool {
+			return slices.ContainsFunc(d.Fields, func(f string) bool { return f == "command" || f == "agent" || f == "rules" })
+		})
+		if named || len(argv) > 0 || c.flags.Changed("agent") || c.flags.Changed("rules") {
 			spec.Agent, spec.Rules, spec.Command = "", "", argv
-			spec.Agent, _ = c.flags.GetString("agent")
-			spec.Rules, _ = c.flags.GetString("rules")
+			for _, doc := range docs {
+				if given := doc.Given; len(given.Command) > 0 || given.Agent != "" || given.Rules != "" {
+					spec.Agent, spec.Rules, spec.Command = given.Agent, given.Rules, append(argv, given.Command...)
+				}
+			}
+			if c.flags.Changed("agent") {
+				spec.Agent, _ = c.flags.GetString("agent")
+			}
+			if c.flags.Changed("rules") {
+				spec.Rules, _ = c.flags.GetString("rules")
+			}
 		}
 		return c.Sessions.Fitting(spec), nil
 	}

@@ -20,7 +20,7 @@ func (s *Service) Installed(ctx context.Context, r Request, ask bool) []sessions
 // gets an answer, because others could learn from it what they may not read.
 func (s *Service) Folders(ctx context.Context, r Request, profile, typed string) (sessions.Folders, error) {
 	if _, own := s.MayStart(r); !own {
-		return sessions.Folders{}, r.Identity().MayNewCommand()
+		return sessions.Folders{}, s.mayOwnCommand(r)
 	}
 	specs := s.Specs()
 	spec := specs.Defaults

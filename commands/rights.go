@@ -41,5 +41,5 @@ func (s *Service) MayStart(r Request) (profiles []string, own bool) {
 	if id.May("new", keys.Admin) != nil {
 		return nil, false
 	}
-	return slices.Sorted(maps.Keys(s.Specs().Profiles)), id.MayNewCommand() == nil
+	return slices.Sorted(maps.Keys(s.Specs().Profiles)), s.mayOwnCommand(r) == nil
 }

@@ -39,6 +39,11 @@ func startContext(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
+	if run, _ := c.flags.GetBool("run"); run && len(c.Args) > 1 {
+		if err := c.mayOwnCommand(); err != nil {
+			return err
+		}
+	}
 	if len(c.Args) > 1 {
 		one, err := c.startContext()
 		if err != nil {

@@ -34,6 +34,10 @@ import (
 type Service struct {
 	Sessions *sessions.Registry
 	Specs    func() *Specs // what new starts sessions from, as of now
+	// OnlyProfiles says that sessions are started from profiles alone, by every caller.
+	OnlyProfiles func() bool
+	// Document reads fields of a session that a caller gives. from names the text in messages.
+	Document func(from string, data []byte) (*Document, error)
 	Started  time.Time
 	Now      func() time.Time
 	Log      *slog.Logger

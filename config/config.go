@@ -28,6 +28,7 @@ type Config struct {
 	RevokedKeys    string    `yaml:"revoked_keys" path:"yes"` // empty: revoked_keys in the state folder
 	HostKeys       []string  `yaml:"host_keys" path:"yes"`    // empty: host_key and host_key_* in the state folder
 	StopSessions   bool      `yaml:"stop_sessions"`           // end the sessions at shutdown
+	New            string    `yaml:"new"`                     // what callers may start sessions from: any, profiles
 	Local          string    `yaml:"local"`                   // what callers on the socket are: a role, or key
 	LogLevel       string    `yaml:"log_level"`               // debug, info, warn, error
 	LogFormat      string    `yaml:"log_format"`              // text, json
@@ -93,6 +94,7 @@ func Default() Config {
 	return Config{
 		Listen:    "127.0.0.1:2222",
 		Local:     "admin",
+		New:       "any",
 		LogLevel:  "info",
 		LogFormat: "text",
 		Prefix:    `Ctrl-] Ctrl-\`,
@@ -127,6 +129,9 @@ func Default() Config {
 		},
 	}
 }
+
+// NewProfiles is the value of new that keeps every caller to profiles.
+const NewProfiles = "profiles"
 
 // LocalKey is the value of local that makes callers on the socket prove a key.
 const LocalKey = "key"

@@ -28,6 +28,8 @@ type decoder struct {
 	places           map[string]place // places of the fields that are set, by name
 	problems         Problems
 	nodes, depth     int
+	verbatim         bool              // paths stay as they are written
+	without          map[string]string // fields that this file doesn't have, with what to do instead
 }
 
 type place struct{ line, column int }
@@ -35,10 +37,16 @@ type place struct{ line, column int }
 // decode reads data, the content of file, into c. It overwrites the fields that data sets.
 func decode(file string, data []byte, base, home string, c *Config) *decoder {
 	d := &decoder{file: file, base: base, home: home, anchors: map[string]ast.Node{}, places: map[string]place{}}
+	d.decode(data, reflect.ValueOf(c).Elem())
+	return d
+}
+
+// decode reads data into v, a struct.
+func (d *decoder) decode(data []byte, v reflect.Value) {
 	tree, err := parse(data)
 	if err != nil {
 		d.syntax(err)
-		return d
+		return
 	}
 	docs := slices.DeleteFunc(tree.Docs, func(doc *ast.DocumentNode) bool { return doc.Body == nil })
 	if len(docs) > 1 {
@@ -46,9 +54,8 @@ func decode(file string, data []byte, base, home string, c *Config) *decoder {
 	}
 	if len(docs) > 0 {
 		ast.Walk(d, docs[0].Body)
-		d.value("", docs[0].Body, reflect.ValueOf(c).Elem(), false)
+		d.value("", docs[0].Body, v, false)
 	}
-	return d
 }
 
 // parse makes the tree. The library has panicked on malformed input, so parse turns a panic into
@@ -153,6 +160,10 @@ func (d *decoder) value(field string, n ast.Node, v reflect.Value, isPath bool) 
 	if _, null := n.(*ast.NullNode); null {
 		if isPath && v.Kind() == reflect.String && n.GetToken().Value == "~" {
 			v.SetString(d.home) // ~ is null in YAML, and the home folder in paths
+			if d.verbatim {
+				v.SetString("~")
+			}
+			d.places[field] = placeOf(n)
 			return
 		}
 		if v.Kind() != reflect.Struct || v.Type() == reflect.TypeFor[Window]() {
@@ -294,8 +305,18 @@ func join(field, name string) string {
 }
 
 func (d *decoder) fields(field string, n ast.Node, v reflect.Value) {
+	given := map[string]string{} // how each field was called
 	for _, p := range d.pairs(field, n) {
-		name := keyOf(p)
+		name := aliasOf(v.Type(), keyOf(p))
+		if before, twice := given[name]; twice {
+			d.problem(p.Key, join(field, keyOf(p)), "is another name of "+before+", which is set too", "keep one")
+			continue
+		}
+		given[name] = keyOf(p)
+		if remedy, not := d.without[name]; not && field == "" {
+			d.problem(p.Key, name, "the field can't be set here", remedy)
+			continue
+		}
 		i := slices.Index(fieldNames(v.Type()), name)
 		if i < 0 || name == "-" {
 			remedy := "remove it"
@@ -308,6 +329,14 @@ func (d *decoder) fields(field string, n ast.Node, v reflect.Value) {
 		f := v.Type().Field(i)
 		d.value(join(field, name), p.Value, v.Field(i), f.Tag.Get("path") != "")
 	}
+}
+
+// aliasOf is a field's name for its older one, and otherwise the name itself.
+func aliasOf(t reflect.Type, name string) string {
+	if t == reflect.TypeFor[Session]() && name == "start" {
+		return "start_context"
+	}
+	return name
 }
 
 // quoteKey shows a key of the file in a message.

@@ -105,12 +105,12 @@ func TestCheck(t *testing.T) {
 		"gates and start contexts": {"defaults:\n  gate: auto\n  start: {any: {text: hello}, compact: {run: [git, log]}}\nprofiles:\n  p:\n    gate: {mode: gate, text: go on, cap: 3, schema: {type: object}}\n", nil},
 		"gates and start contexts that cannot be": {"profiles:\n  p:\n    gate: shut\n    start: {now: {text: x}}\n  q:\n    gate: {mode: gate}\n    start: {any: {text: x, run: [y]}}\n  r:\n    gate: {mode: auto, schema: {pattern: (}}\n    start: {any: x}\n", []string{
 			`:3:11: profiles.p.gate: there is no mode "shut": allow, gate, auto; write gate: auto, or gate: {mode: gate, text: ...}`,
-			`:4:19: profiles.p.start.now: there is no source "now": startup, resume, clear, compact, any; write startup, resume, clear, compact or any, each with text: ... or run: [...]`,
+			`:4:19: profiles.p.start_context.now: there is no source "now": startup, resume, clear, compact, any; write startup, resume, clear, compact or any, each with text: ... or run: [...]`,
 			`:6:12: profiles.q.gate: the mode gate needs a text for the agent; write gate: auto, or gate: {mode: gate, text: ...}`,
-			`:7:19: profiles.q.start.any: any: it has a text and a command: give one of the two; write startup, resume, clear, compact or any, each with text: ... or run: [...]`,
+			`:7:19: profiles.q.start_context.any: any: it has a text and a command: give one of the two; write startup, resume, clear, compact or any, each with text: ... or run: [...]`,
 			":9:12: profiles.r.gate: the schema cannot be used: jsonschema.Schema: <anonymous schema>: pattern: error parsing regexp: missing closing ): `(`; write gate: auto, or gate: {mode: gate, text: ...}",
-			`:10:18: profiles.r.start.any: expected a group of fields, not a single value`,
-			`:10:18: profiles.r.start.any: any: the text is empty; write startup, resume, clear, compact or any, each with text: ... or run: [...]`,
+			`:10:18: profiles.r.start_context.any: expected a group of fields, not a single value`,
+			`:10:18: profiles.r.start_context.any: any: the text is empty; write startup, resume, clear, compact or any, each with text: ... or run: [...]`,
 		}},
 		"unknown fields, every one, with what is near": {
 			"lisen: x\nsessions:\n  - name: a\n    comand: [sh]\n    zzz: 1\n",

@@ -35,7 +35,7 @@ func (d *decoder) scalar(field string, n ast.Node, v reflect.Value, isPath bool)
 		d.problem(n, field, err.Error(), "")
 		return
 	}
-	if isPath {
+	if isPath && !d.verbatim {
 		v.SetString(expand(text, d.base, d.home))
 	}
 }

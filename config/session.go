@@ -47,7 +47,7 @@ type Session struct {
 	User         string         `yaml:"user"`
 
 	Gate  Gate             `yaml:"gate"`
-	Start map[string]Start `yaml:"start"` // by source
+	Start map[string]Start `yaml:"start_context"` // by source; start is its older name
 
 	AfterLimit string `yaml:"after_limit"` // message that is sent to the agent when a limit is over
 

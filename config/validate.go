@@ -24,6 +24,7 @@ func (c *Config) Validate() []Problem {
 	} else if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 		v.add("listen", quote(port)+" isn't a valid port", "write a number from 0 (any free one) to 65535")
 	}
+	v.oneOf("new", c.New, "any", NewProfiles)
 	v.oneOf("local", c.Local, "admin", "operator", "responder", "viewer", LocalKey)
 	v.oneOf("log_level", c.LogLevel, "debug", "info", "warn", "error")
 	v.oneOf("log_format", c.LogFormat, "text", "json")

@@ -124,7 +124,7 @@ func (v *validation) orchestrate(field string, s Session) {
 	all := s.Begins()
 	for _, source := range slices.Sorted(maps.Keys(all)) {
 		if err := (begin.Config{source: all[source]}).Check(); err != nil {
-			v.add(join(join(field, "start"), quoteKey(string(source))), err.Error(), "write startup, resume, clear, compact or any, each with text: ... or run: [...]")
+			v.add(join(join(field, "start_context"), quoteKey(string(source))), err.Error(), "write startup, resume, clear, compact or any, each with text: ... or run: [...]")
 		}
 	}
 }

@@ -24,6 +24,11 @@ func (s *Session) End(ctx context.Context, by Actor, grace time.Duration) <-chan
 // Restart ends the session's program and starts it again, in the same session.
 // What was begun goes on when the caller gives up.
 func (r *Registry) Restart(ctx context.Context, s *Session, by Actor) error {
+	return r.restart(ctx, s, func(*core) error { return nil }, by)
+}
+
+// restart is Restart of a session that first, called on the loop, gets ready for it.
+func (r *Registry) restart(ctx context.Context, s *Session, first func(*core) error, by Actor) error {
 	if err := r.mayCause(by, eventsOfStart); err != nil {
 		return err
 	}
@@ -31,7 +36,14 @@ func (r *Registry) Restart(ctx context.Context, s *Session, by Actor) error {
 	if err := r.writtenDown(ctx, s); err != nil {
 		return err
 	}
-	if err := s.do(context.WithoutCancel(ctx), func(c *core) { c.life.Restart(by.By(), done) }); err != nil {
+	err := s.change(context.WithoutCancel(ctx), func(c *core) error {
+		if err := first(c); err != nil {
+			return err
+		}
+		c.life.Restart(by.By(), done)
+		return nil
+	})
+	if err != nil {
 		return err
 	}
 	select {

@@ -67,6 +67,15 @@ type Limits struct {
 	CPU         int64         `json:"cpu"`       // thousandths of a processor
 }
 
+// With is the limits with those that are given in place of its own.
+func (l Limits) With(given Limits) Limits {
+	return Limits{
+		Output: cmp.Or(given.Output, l.Output), Scrollback: cmp.Or(given.Scrollback, l.Scrollback), TTL: cmp.Or(given.TTL, l.TTL),
+		IdleTimeout: cmp.Or(given.IdleTimeout, l.IdleTimeout), Memory: cmp.Or(given.Memory, l.Memory),
+		Processes: cmp.Or(given.Processes, l.Processes), CPU: cmp.Or(given.CPU, l.CPU),
+	}
+}
+
 // cgroup has the limits that the kernel keeps.
 func (l Limits) cgroup() cgroup.Limits {
 	return cgroup.Limits{Memory: l.Memory, Processes: l.Processes, CPU: l.CPU}

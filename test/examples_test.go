@@ -27,6 +27,8 @@ var exampleFails = map[string]int{
 	"new api --cwd shop --worktree -- claude": 3, "worktree diff api": 3, "worktree rm api": 3, "worktree rm api --discard": 3,
 	"notify test phone":         3,
 	"detach alpha --client c12": 3,
+	// Nothing is on standard input.
+	"new api --config -": 2,
 	// No agent is installed, which is a warning.
 	"doctor": 1,
 	// Nothing happens in that second.

@@ -23,7 +23,7 @@ import (
 
 // reloaded are the fields of berth.yaml that a running server applies at SIGHUP and by the verb reload. All others take
 // effect at the next start.
-var reloaded = []string{"log_level", "stop_sessions", "notify", "rules", "defaults", "profiles", "sessions"}
+var reloaded = []string{"log_level", "stop_sessions", "new", "notify", "rules", "defaults", "profiles", "sessions"}
 
 // rereadEvery is how often berth.yaml is checked for changed rules. A check is one system call,
 // and the author of a rule waits for it.
@@ -153,7 +153,7 @@ func (s *server) reload(ctx context.Context, source config.Source) (commands.Rel
 		}
 	}
 	now := *s.now.Load()
-	now.LogLevel, now.StopSessions, now.Notify = next.LogLevel, next.StopSessions, next.Notify
+	now.LogLevel, now.StopSessions, now.New, now.Notify = next.LogLevel, next.StopSessions, next.New, next.Notify
 	now.Defaults, now.Profiles, now.Sessions = next.Defaults, next.Profiles, next.Sessions
 	s.now.Store(&now)
 	s.level.Set(now.Level())
@@ -180,8 +180,11 @@ func (s *server) reload(ctx context.Context, source config.Source) (commands.Rel
 }
 
 // invalid is the answer about a berth.yaml that can't be applied, with the place of each mistake.
-func invalid(err error) error {
-	e := api.Errorf(api.CodeBadRequest, "none of berth.yaml was applied: %w", err)
+func invalid(err error) error { return refused("none of berth.yaml was applied", err) }
+
+// refused is the answer about text that isn't valid, with the place of each mistake.
+func refused(what string, err error) error {
+	e := api.Errorf(api.CodeBadRequest, "%s: %s", what, strings.ReplaceAll(err.Error(), "\n", " / "))
 	var problems config.Problems
 	if !errors.As(err, &problems) {
 		return e

@@ -82,6 +82,7 @@ var helpOf = map[string]string{
 	"host_keys":                      "private key `file` of the server (repeatable)",
 	"stop_sessions":                  "end the sessions at shutdown; else they keep running",
 	"local":                          "what callers on the socket are: `role`, or key",
+	"new":                            "what sessions are started from: any or profiles",
 	"log_level":                      "debug, info, warn or error",
 	"log_format":                     "text or json",
 	"prefix":                         "prefix `key` of attached terminals, or two, such as Ctrl-]",
@@ -414,7 +415,7 @@ func (s *server) listen() error {
 	}
 	s.specs.Store(specs)
 	service := &commands.Service{
-		Sessions: s.sessions, Specs: s.specs.Load, Started: s.started, Now: time.Now, Log: s.log,
+		Sessions: s.sessions, Specs: s.specs.Load, Document: s.document, OnlyProfiles: func() bool { return s.now.Load().New == config.NewProfiles }, Started: s.started, Now: time.Now, Log: s.log,
 		MaxInput: int64(s.config.Limits.InputBytes), Edge: s.edgeHealth, Audit: s.audit, Shipped: s.shipped, Keys: s.keys, Notify: s.notify(), Doctor: s.doctor,
 		Reload: s.askReload, Level: &s.level, ConfiguredLevel: func() slog.Level { return s.now.Load().Level() }, Metrics: s.metrics.Write,
 	}

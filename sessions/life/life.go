@@ -118,6 +118,9 @@ func New(env Env) *Life { return &Life{env: env} }
 // Exit is the program's end; nil while it runs.
 func (l *Life) Exit() *api.Exit { return l.exit }
 
+// Starting says that the program is being started.
+func (l *Life) Starting() bool { return l.starting }
+
 // Child is the program that runs, or ran last.
 func (l *Life) Child() Child { return l.child }
 
