@@ -27,11 +27,14 @@ type Caret struct {
 // above.
 //
 // Full: the row is written to the last column.
+//
+// Filled is how many columns, from the first one, have the same background, which isn't the terminal's own.
 type Row struct {
 	Text    string
 	Spans   []Span
 	Wrapped bool
 	Full    bool
+	Filled  int
 }
 
 // Span is a stretch of a row's text, by byte offsets.

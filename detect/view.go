@@ -49,14 +49,17 @@ func (w *Viewer) View(s *terminal.Snapshot) *agent.View {
 
 const marked = terminal.Faint | terminal.Reverse | terminal.Bold
 
-// readRow returns a line's text and its dim, inverse, bold and colored stretches. It drops blanks
-// at the end unless they are inverse: that is how a caret is drawn.
+// readRow returns a line's text, its dim, inverse, bold and colored stretches, and how far its background goes.
+// It drops blanks at the end unless they are inverse: that is how a caret is drawn.
 func readRow(line *terminal.Line) agent.Row {
 	var text strings.Builder
 	row := agent.Row{Wrapped: line.Wrapped()}
 	kept := 0
 	for i := range line.Len() {
 		cell := line.Cell(i)
+		if bg := cell.Style.Bg; i == row.Filled && bg != terminal.DefaultColor && bg == line.Cell(0).Style.Bg {
+			row.Filled++
+		}
 		if cell.Width == 0 && i > 0 {
 			continue // the right half of a wide cluster
 		}

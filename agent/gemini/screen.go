@@ -50,7 +50,7 @@ func (s *screen) join(from, to int) string {
 }
 
 // The rows of half blocks around the composer, and around each sent message; and the rule above the
-// composer.
+// composer. Where COLORTERM promises no true color, these rows are blank with a background instead.
 const (
 	upperEdge = "▄▄▄"
 	lowerEdge = "▀▀▀"
@@ -66,7 +66,7 @@ const footerRows = 4
 // no text of the conversation can be the upper copy: the composer's own rows would be between.
 func (s *screen) dropCopy() {
 	edge := s.last
-	for ; !strings.HasPrefix(s.text(edge), lowerEdge); edge-- {
+	for ; !s.isLower(edge); edge-- {
 		if edge == 0 || edge == s.last-footerRows {
 			return
 		}
@@ -88,7 +88,7 @@ func (s *screen) dropCopy() {
 func (s *screen) composer() (top, bottom int, ok bool) {
 	bottom = -1
 	for i := s.last; i >= max(0, s.last-footerRows); i-- {
-		if strings.HasPrefix(s.text(i), lowerEdge) {
+		if s.isLower(i) {
 			bottom = i
 			break
 		}
@@ -96,9 +96,10 @@ func (s *screen) composer() (top, bottom int, ok bool) {
 	if bottom < 0 {
 		return 0, 0, false
 	}
-	caret := false
+	caret, filled := false, s.isFilled(bottom)
 	for i := bottom - 1; i >= 0; i-- {
-		if !strings.HasPrefix(s.text(i), upperEdge) {
+		// A draft may have blank rows, too.
+		if upper := strings.HasPrefix(s.text(i), upperEdge) || filled && (i == 0 || s.view.Lines[i-1].Filled == 0); !upper {
 			_, _, inverse := s.view.Lines[i].Inverse()
 			caret = caret || inverse
 			continue
@@ -107,6 +108,14 @@ func (s *screen) composer() (top, bottom int, ok bool) {
 	}
 	return 0, 0, false
 }
+
+// isLower reports whether the row may be the lower edge of the composer or of a sent message.
+func (s *screen) isLower(row int) bool {
+	return strings.HasPrefix(s.text(row), lowerEdge) || s.isFilled(row)
+}
+
+// isFilled reports whether the row is blank with a background.
+func (s *screen) isFilled(row int) bool { return s.view.Lines[row].Filled > 0 && s.text(row) == "" }
 
 // isFooter reports whether the rest of the screen is the footer: rows that start with exactly one
 // blank. Text of the model or a tool has none, or more.
@@ -253,7 +262,7 @@ func (s *screen) failed(from int) *agent.Failure {
 	for i := from; i >= 0; i-- {
 		text := s.text(i)
 		switch {
-		case strings.HasPrefix(text, lowerEdge), strings.HasPrefix(text, "✦"), strings.HasPrefix(text, "╰"):
+		case s.isLower(i), strings.HasPrefix(text, "✦"), strings.HasPrefix(text, "╰"):
 			return nil
 		case strings.HasPrefix(text, failureMark):
 			for k := i + 1; k <= from && strings.HasPrefix(s.text(k), "  "); k++ {

@@ -221,6 +221,41 @@ func TestComposerModes(t *testing.T) {
 	}
 }
 
+// fill draws the rows as Gemini does where COLORTERM promises no true color: in a box with a background, between blank
+// rows of it.
+func fill(rows ...string) string {
+	var all []string
+	for _, row := range slices.Concat([]string{""}, rows, []string{""}) {
+		all = append(all, "\x1b[48;5;234m"+row+strings.Repeat(" ", 80-len([]rune(row)))+"\x1b[49m")
+	}
+	return strings.Join(all, "\r\n")
+}
+
+// TestWithoutTrueColor: the composer and the sent messages are boxes with a background, as su and sudo have Gemini
+// draw them.
+func TestWithoutTrueColor(t *testing.T) {
+	above := []string{fill(" > go"), "✦ Done.", "", "  ? for shortcuts", ruled, " Shift+Tab to accept edits"}
+	for name, c := range map[string]struct {
+		rows []string
+		want *agent.Composer
+	}{
+		"empty":       {[]string{fill(hinted), foot}, &agent.Composer{Mode: agent.ModeMessage, Empty: true, Focused: true, Hint: "Type your message or @path/to/file"}},
+		"a draft":     {[]string{fill(" > one", "   ", "   three¦"), foot}, &agent.Composer{Mode: agent.ModeMessage, Text: "one\n\nthree", Focused: true}},
+		"no composer": {nil, nil},
+	} {
+		r := draw(append(above[:len(above):len(above)], c.rows...)...)
+		if (r.Composer == nil) != (c.want == nil) || c.want != nil && *r.Composer != *c.want {
+			t.Errorf("%s: %+v, want %+v", name, r.Composer, c.want)
+		}
+	}
+	if r := draw(fill(" > go"), "✕ [API Error: quota", "  RESOURCE_EXHAUSTED]", "", "  ? for shortcuts", ruled, fill(hinted), foot); r.Failed == nil || r.Failed.Class != agent.RateLimited {
+		t.Errorf("it failed with %+v", r.Failed)
+	}
+	if r := draw("✕ [API Error: quota", fill(" > go"), "", "  ? for shortcuts", ruled, fill(hinted), foot); r.Failed != nil {
+		t.Errorf("the message after the error has %+v", r.Failed)
+	}
+}
+
 // TestFooterTwice: Gemini leaves a copy of the rows below its composer after an answer that is
 // taller than the window. Other rows below a composer are not left out.
 func TestFooterTwice(t *testing.T) {
