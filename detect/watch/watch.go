@@ -8,6 +8,7 @@ package watch
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync"
 
@@ -62,6 +63,11 @@ func (w *Watcher) Close() error {
 func (w *Watcher) Watch(path string, bell chan<- struct{}) (*Subscription, error) {
 	path = filepath.Clean(path)
 	dir := filepath.Dir(path)
+	// A folder that doesn't answer, such as one of a file system that the agent's user serves, holds up
+	// its caller alone: all share the locks of what follows.
+	if _, err := os.Stat(dir); err != nil {
+		return nil, fmt.Errorf("watch %s: %w", dir, err)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.dirs[dir] == 0 {
