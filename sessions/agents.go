@@ -304,7 +304,11 @@ func copyFile(path, from string) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err = io.Copy(out, in); err == nil {
+	n, err := io.Copy(out, io.LimitReader(in, diskMost+1))
+	switch {
+	case err == nil && n > diskMost:
+		err = errors.Join(fmt.Errorf("it is longer than %d bytes", diskMost), os.Remove(aside))
+	case err == nil:
 		err = os.Rename(aside, path)
 	}
 	return errors.Join(err, out.Close())

@@ -5,6 +5,7 @@
 package transcript
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,6 +25,9 @@ const (
 	mostParts = 1000
 	// DefaultBytes limits the size of all parts of a session.
 	DefaultBytes = 256 << 20
+	// MostPart limits one part. Copying and counting a longer log would take long and could fill the disk: an agent
+	// can have a log of any size that takes no disk space itself (a sparse file).
+	MostPart = 1 << 30
 )
 
 // Why a part ends.
@@ -173,6 +177,9 @@ func (l *live) reach(f *os.File) (int64, error) {
 		l.From = 0
 	}
 	l.File = id
+	if size-l.From > MostPart {
+		return 0, api.Errorf(api.CodeLimit, "%s has %d bytes that no transcript has yet: the limit is %d", l.Path, size-l.From, MostPart)
+	}
 	buf := make([]byte, 64<<10)
 	for end := size; end > l.From; {
 		n := min(int64(len(buf)), end-l.From)
@@ -211,11 +218,7 @@ func copyPart(path string, from io.Reader) (lines int, err error) {
 type lineCounter struct{ lines int }
 
 func (c *lineCounter) Write(p []byte) (int, error) {
-	for _, b := range p {
-		if b == '\n' {
-			c.lines++
-		}
-	}
+	c.lines += bytes.Count(p, []byte{'\n'})
 	return len(p), nil
 }
 

@@ -205,6 +205,37 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// TestEndlessLog: an agent makes its log longer than any disk. It is neither copied nor counted, and the next log is
+// saved as ever.
+func TestEndlessLog(t *testing.T) {
+	b := newBench(t, 0)
+	b.write("a", "1")
+	b.hear(Word{Path: b.log("a")})
+	const size = 1 << 40
+	f, err := os.OpenFile(b.log("a"), os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteAt([]byte("\n"), size-1)
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Skipf("SKIPPED: there are no sparse files here: %v", err)
+	}
+	b.records++
+	if err := b.Observe(Word{Record: b.records, Path: b.log("a"), Compacts: true}); api.AsError(err).Code != api.CodeLimit || !b.Observed(Word{Record: b.records}) {
+		t.Errorf("saved: %v", err)
+	}
+	if _, err := b.List(); api.AsError(err).Code != api.CodeLimit {
+		t.Errorf("listed: %v", err)
+	}
+	if files, err := filepath.Glob(filepath.Join(b.dir, "*.jsonl*")); err != nil || len(files) > 0 {
+		t.Errorf("%v %v", files, err)
+	}
+	if err := os.Truncate(b.log("a"), 2); err != nil {
+		t.Fatal(err)
+	}
+	b.hear(Word{Path: b.log("a"), Compacts: true})
+	b.want(b.all(1, 0), "1:1=1")
+}
+
 // TestForeignFiles: an agent names another user's file as its log, or puts a link in its place. Nothing of that file
 // is copied.
 func TestForeignFiles(t *testing.T) {
