@@ -68,7 +68,7 @@ func fork(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	row := madeRow(made, prompt)
+	row := c.madeRow(ctx, made, prompt)
 	return c.answer(row, func(w io.Writer) {
 		fmt.Fprintf(w, "%s started from the conversation of %s (pid %d)\n", row.Session, s.Status().Name, row.PID)
 	})

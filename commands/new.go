@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/pflag"
@@ -78,16 +79,34 @@ type listed = api.Session
 
 // FirstMessage is a message that waits until the agent's first composer appears.
 type FirstMessage struct {
-	ID string `json:"id"` // as queue lists it
+	ID  string `json:"id"`  // as queue lists it
+	Seq uint64 `json:"seq"` // number of the event session_created, which names it; 0 if that wasn't written
+
 }
 
-func madeRow(s *sessions.Session, prompt string) Made {
+func (c *Call) madeRow(ctx context.Context, s *sessions.Session, prompt string) Made {
 	row := Made{listed: s.Status().Row()}
-	if prompt != "" {
-		row.Queued = &FirstMessage{ID: sessions.FirstID}
+	if prompt == "" {
+		return row
 	}
-	return row
+	row.Queued = &FirstMessage{ID: sessions.FirstID}
+	reader := c.Sessions.Events().FollowSession(s.ID(), 0)
+	ctx, cancel := context.WithTimeout(ctx, createdWithin)
+	defer cancel()
+	for {
+		line, err := reader.Next(ctx)
+		if err != nil {
+			return row // a full disk keeps no events
+		}
+		if line.Type == "session_created" {
+			row.Queued.Seq = line.Seq
+			return row
+		}
+	}
 }
+
+// createdWithin bounds the wait for the event of a session's start, which is there when New returns.
+const createdWithin = time.Second
 
 func newSession(ctx context.Context, c *Call) error {
 	docs, err := c.documents(false)
@@ -111,7 +130,7 @@ func newSession(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	row := madeRow(s, spec.Prompt)
+	row := c.madeRow(ctx, s, spec.Prompt)
 	return c.answer(row, func(w io.Writer) { fmt.Fprintf(w, "%s started (pid %d)\n", row.Session, row.PID) })
 }
 

@@ -21,13 +21,13 @@ import (
 
 func waitVerb() *Verb {
 	return &Verb{
-		Name: "wait", Group: "follow", Synopsis: "TARGET... [--until STATE,..] [--text REGEX] [--after SEQ] [--all] [--timeout D]",
+		Name: "wait", Group: "follow", Synopsis: "TARGET... [--until STATE,..] [--text REGEX] [--after SEQ] [--all] [--queued ID] [--timeout D]",
 		Short: "wait until a session is idle, reaches a state, or shows a text",
 		Examples: []Example{
 			{"wait alpha --timeout 1s", "until alpha is idle"},
 			{"wait alpha --until prompt,error,parked --timeout 1s", "until it needs a person"},
-			{"wait alpha --until parked --timeout 1s", "until a limit stops it that ends by itself"},
 			{"wait alpha beta --all --timeout 1s", "until both are idle"},
+			{"wait alpha --queued q0 --timeout 1s", "until the turn of its first message has ended"},
 			{`wait alpha --text '"tests? passed"' --timeout 1s`, "until its screen shows a text"},
 		},
 		Need: keys.Viewer, MinArgs: 1, MaxArgs: -1, Targets: true, Answer: api.State{}, Run: wait,
@@ -36,6 +36,7 @@ func waitVerb() *Verb {
 			f.String("text", "", "a regular expression that a line of the screen matches")
 			f.Uint64("after", 0, "only consider what happened after event number SEQ of the session")
 			f.Bool("all", false, "wait for every target, not just the first")
+			f.String("queued", "", "wait for the end of the turn of this queued message: status 0 idle, 20 prompt, 21 error, 22 exited")
 			f.Duration("timeout", 0, "stop waiting after this long, with status 10")
 		},
 	}
@@ -48,6 +49,7 @@ type condition struct {
 	text    *regexp.Regexp
 	looks   *matcher // runs text
 	after   uint64
+	queued  string // id of the message whose turn is waited for, see waitQueued
 }
 
 func wait(ctx context.Context, c *Call) error {
@@ -58,6 +60,17 @@ func wait(ctx context.Context, c *Call) error {
 	list, err := c.targets(c.Args, needsOne)
 	if err != nil {
 		return err
+	}
+	if id, _ := c.flags.GetString("queued"); c.flags.Changed("queued") {
+		if len(list) != 1 || c.flags.Changed("until") || c.flags.Changed("text") || c.flags.Changed("after") || c.flags.Changed("all") {
+			return api.Errorf(api.CodeUsage, "--queued is for one session, without --until, --text, --after and --all")
+		}
+		patience, cancel, err := c.timeout(ctx)
+		if err != nil {
+			return err
+		}
+		defer cancel()
+		return condition{queued: id}.late(patience, c.waitQueued(patience, list[0], id))
 	}
 	for _, s := range list {
 		if err := cond.possible(s.Status()); err != nil {
@@ -131,6 +144,9 @@ func (c *Call) condition() (condition, error) {
 }
 
 func (cond condition) String() string {
+	if cond.queued != "" {
+		return "the end of the turn of " + cond.queued
+	}
 	if cond.pattern != "" {
 		return "the text"
 	}

@@ -1,6 +1,9 @@
 package sessions
 
 import (
+	"berth/api"
+	"berth/terminal"
+
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -109,6 +112,38 @@ func FirstNotTaken(line events.Line) bool {
 		return false
 	}
 	return e.What != "queued" && e.Verdict != string(deliver.Confirmed)
+}
+
+// QueuedTaken says that the event is the agent's report that it has the queued message. The error says why it won't
+// get it.
+func QueuedTaken(line events.Line, id string) (taken bool, err error) {
+	var e struct {
+		Queue    string `json:"queue_id"`
+		What     string `json:"what"`
+		Why      string `json:"why"`
+		Verdict  string `json:"verdict"`
+		Evidence string `json:"evidence"`
+	}
+	if line.Type != "message" && line.Type != "nudge" || json.Unmarshal(line.Raw, &e) != nil || e.Queue != id || e.What == "queued" {
+		return false, nil
+	}
+	code, text := api.CodeNotFound, e.What
+	switch {
+	case e.Verdict == string(deliver.Confirmed):
+		return true, nil
+	case e.Verdict == string(deliver.Unconfirmed):
+		code, text = api.CodeUnconfirmed, "given up: the agent may have it, and nothing confirms that"
+	case e.Verdict != "":
+		return false, nil // it is tried again
+	case e.What == "expired":
+		code = api.CodeTimeout
+	case e.What == "denied":
+		code = api.CodeDenied
+	}
+	if why := terminal.Printable(e.Why + e.Evidence); why != "" {
+		text += ": " + why
+	}
+	return false, api.Errorf(code, "the message %s was %s", id, text).With("session", line.Session).With("queue_id", id)
 }
 
 // Describe gives one line for people about an event, without its common fields.

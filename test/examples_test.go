@@ -33,7 +33,9 @@ var exampleFails = map[string]int{
 	"doctor": 1,
 	// Nothing happens in that second.
 	"watch --timeout 1s": 10, "watch --state prompt,error,parked --timeout 1s": 10, "watch alpha --type state_change,prompt --timeout 1s": 10,
-	`wait alpha --text '"tests? passed"' --timeout 1s`: 10, "wait alpha --until prompt,error,parked --timeout 1s": 10, "wait alpha --until parked --timeout 1s": 10,
+	`wait alpha --text '"tests? passed"' --timeout 1s`: 10, "wait alpha --until prompt,error,parked --timeout 1s": 10,
+	// There is no first message.
+	"wait alpha --queued q0 --timeout 1s": 3,
 }
 
 // examples runs each example of each verb as a person would type it, quotes and all, after ssh and
