@@ -20,6 +20,7 @@ import (
 	"berth/sessions/events"
 	"berth/sessions/hold"
 	"berth/sessions/life"
+	"berth/sessions/worktree"
 )
 
 // EndGrace is the time between HUP and KILL when a session is ended.
@@ -66,9 +67,9 @@ type Registry struct {
 	starts   sync.WaitGroup // holders being started; Add only under mu and before stop is set
 	births   births
 	turnover turnover
-	looks    chan struct{} // bounds how many sessions' folders are read by git at once
-	versions versions      // of the agents' programs
-	trees    sync.Mutex    // one worktree is removed at a time: two could count on each other's branch
+	looks    chan struct{}  // bounds how many sessions' folders are read by git at once
+	versions versions       // of the agents' programs
+	trees    worktree.Locks // one worktree of a repository is removed at a time: two could count on each other's branch
 
 	mu    sync.RWMutex
 	byID  map[string]*Session

@@ -133,8 +133,11 @@ func (r *Registry) leaveTree(ctx context.Context, s *Session, discard bool) (*Tr
 
 // endTree removes a worktree, or says in a *worktree.Kept why it stays.
 func (r *Registry) endTree(ctx context.Context, w Worktree, discard bool) error {
-	r.trees.Lock()
-	defer r.trees.Unlock()
+	unlock, err := r.trees.Lock(ctx, w.Tree.Repo)
+	if err != nil {
+		return fmt.Errorf("wait for another removal in %s: %w", w.Tree.Repo, err)
+	}
+	defer unlock()
 	for _, s := range r.All() {
 		st := s.Status()
 		if rel, err := filepath.Rel(w.Tree.Path, st.Cwd); st.ID != w.ID && err == nil && filepath.IsLocal(rel) {

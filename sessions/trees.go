@@ -146,8 +146,11 @@ func (r *Registry) dropTree(ctx context.Context, spec Spec, dir string) error {
 	if err != nil {
 		return err
 	}
-	r.trees.Lock()
-	defer r.trees.Unlock()
+	unlock, err := r.trees.Lock(ctx, t.Repo)
+	if err != nil {
+		return fmt.Errorf("wait for another removal in %s: %w", t.Repo, err)
+	}
+	defer unlock()
 	return g.Undo(ctx, *t)
 }
 
