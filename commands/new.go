@@ -28,7 +28,6 @@ func newVerb() *Verb {
 			{`new api --agent claude --cwd shop --prompt "'fix the failing test'"`, "an agent, with its first message"},
 			{"new api --cwd shop --worktree -- claude", "an agent in a git worktree of its own"},
 			{"new build -- make -C /src all", "any program"},
-			{`new tests --tag web --env CI=1 -- make test`, "with a tag and a variable"},
 			{`new api --config -`, "with fields of a profile, as YAML or JSON on standard input"},
 		},
 		Need: keys.Admin, MaxArgs: -1, Answer: Made{}, Run: newSession,

@@ -148,7 +148,7 @@ func verbs() []*Verb {
 
 func makeVerbs() []*Verb {
 	return []*Verb{
-		lsVerb(), stateVerb(), waitingVerb(), explainVerb(), promptVerb(), screenVerb(), outputVerb(), lastVerb(), queueVerb(), infoVerb(), whoVerb(), healthVerb(), metricsVerb(),
+		lsVerb(), stateVerb(), waitingVerb(), explainVerb(), promptVerb(), screenVerb(), outputVerb(), lastVerb(), queueVerb(), infoVerb(), envVerb(), whoVerb(), healthVerb(), metricsVerb(),
 		versionVerb(), whoamiVerb(), schemaVerb(), helpVerb(), completeVerb(), completionVerb(),
 		watchVerb(), waitVerb(),
 		nudgeVerb(), askVerb(), interruptVerb(), respondVerb(),
