@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -55,18 +56,13 @@ func Serve(ctx context.Context, service *commands.Service, request commands.Requ
 	for _, t := range tools {
 		one.AddTool(t.listed(), s.handler(t))
 	}
-	one.AddReceivingMiddleware(s.onlyAllowed)
-	err := one.Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(in), Writer: unclosed{out}, MaxLineLength: mostLine})
+	one.AddReceivingMiddleware(s.recovered, s.onlyAllowed)
+	err := one.Run(ctx, transport{in, out})
 	if errors.Is(err, io.EOF) || ctx.Err() != nil {
 		return nil
 	}
 	return err
 }
-
-// unclosed is the client's output, which the edge closes.
-type unclosed struct{ io.Writer }
-
-func (unclosed) Close() error { return nil }
 
 // server serves one client.
 type server struct {
@@ -79,6 +75,20 @@ type server struct {
 func (s *server) may(t *tool, rights map[string]bool) bool {
 	right := slices.ContainsFunc(t.verbs, func(verb string) bool { return rights[verb] })
 	return right && (!t.inside || s.request.Identity().Kind == keys.KindAgent)
+}
+
+// recovered lets a request that panics fail alone. The library runs it on a goroutine of its own, where a panic would
+// end the server.
+func (s *server) recovered(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, r sdk.Request) (result sdk.Result, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				s.service.Log.Error("a call panicked", "client", s.request.Client, "method", method, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: method + " failed in the server"}
+			}
+		}()
+		return next(ctx, method, r)
+	}
 }
 
 // onlyAllowed lists the tools that the caller may use.
