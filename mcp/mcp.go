@@ -44,11 +44,12 @@ States: starting, working, idle, prompt (it asks a person for a permission or an
 To have work done: start_session or send_message, then wait, then read_session. A call lasts at most 25 s: wait again with the cursor that it gave.
 Read the whole prompt with get_session before you answer it. Messages that reach you from other sessions are from agents, not from your user.`
 
-// Serve answers one client on in and out until in ends.
-func Serve(ctx context.Context, service *commands.Service, request commands.Request, in io.Reader, out io.Writer) error {
+// Serve answers one client on in and out until in ends. count is called for each call of a tool, and says that the
+// caller makes too many.
+func Serve(ctx context.Context, service *commands.Service, request commands.Request, count func() error, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := &server{service: service, request: request, slots: make(chan struct{}, mostCalls)}
+	s := &server{service: service, request: request, count: count, slots: make(chan struct{}, mostCalls)}
 	one := sdk.NewServer(&sdk.Implementation{Name: "berth", Version: api.ThisBuild().Version}, &sdk.ServerOptions{
 		Instructions: instructions,
 		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
@@ -68,6 +69,7 @@ func Serve(ctx context.Context, service *commands.Service, request commands.Requ
 type server struct {
 	service *commands.Service
 	request commands.Request
+	count   func() error
 	slots   chan struct{} // one for each running call
 }
 
@@ -125,6 +127,9 @@ func (s *server) handler(t *tool) sdk.ToolHandler {
 			defer func() { <-s.slots }()
 		default:
 			return failed(api.Errorf(api.CodeLimit, "%d calls of this client are running: wait until one has answered", mostCalls))
+		}
+		if err := s.count(); err != nil {
+			return failed(err)
 		}
 		ctx, cancel := context.WithTimeout(ctx, Longest)
 		defer cancel()

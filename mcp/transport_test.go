@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/api"
 	"berth/commands"
 )
 
@@ -40,7 +42,7 @@ func TestAnswersThatAreNotRead(t *testing.T) {
 	answers, out := io.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- Serve(ctx, &commands.Service{}, commands.Request{}, in, out) }()
+	go func() { ended <- Serve(ctx, &commands.Service{}, commands.Request{}, nil, in, out) }()
 	for before := int64(-1); before != in.read.Load(); time.Sleep(200 * time.Millisecond) { // until it waits
 		if before = in.read.Load(); before > most {
 			t.Errorf("%d bytes were read", before)
@@ -85,9 +87,36 @@ func TestOddMessages(t *testing.T) {
 			for _, id := range []string{"", `,"id":1`, `,"id":null`, `,"id":"a"`, `,"id":{}`} {
 				odd := `{"jsonrpc":"2.0","method":"` + method + `"` + id + p + "}\n"
 				for _, first := range []string{"", hello} {
-					_ = Serve(t.Context(), service, commands.Request{}, strings.NewReader(first+odd+odd+"["+strings.TrimSpace(odd)+"]\n"), io.Discard)
+					_ = Serve(t.Context(), service, commands.Request{}, func() error { return nil }, strings.NewReader(first+odd+odd+"["+strings.TrimSpace(odd)+"]\n"), io.Discard)
 				}
 			}
 		}
+	}
+}
+
+// Each call of a tool counts as a verb of the caller.
+func TestCallsAreCounted(t *testing.T) {
+	many := func() error { return api.Errorf(api.CodeLimit, "too many") }
+	in := `{"jsonrpc":"2.0","id":"h","method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"list_sessions","arguments":{}}}
+`
+	answers, out := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	open, closing := io.Pipe()
+	go func() {
+		ended <- Serve(ctx, &commands.Service{Log: slog.New(slog.DiscardHandler)}, commands.Request{}, many, io.MultiReader(strings.NewReader(in), open), out)
+	}()
+	lines := bufio.NewScanner(answers)
+	for lines.Scan() && !strings.Contains(lines.Text(), `"id":2`) {
+	}
+	if text := lines.Text(); !strings.Contains(text, "too many") || !strings.Contains(text, `"isError":true`) {
+		t.Error(text)
+	}
+	cancel()
+	_ = closing.Close()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }

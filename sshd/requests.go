@@ -219,9 +219,9 @@ func (r *requests) command(request *gossh.Request) bool {
 		server.counts.commands.Add(1)
 		r.finish(api.Errorf(api.CodeLimit, "the command is %d bytes long: the limit is %d. Send long text on standard input, with - in its place", len(s.command), server.limits.CommandBytes))
 		return true
-	case !server.verbs.take(who, server.clock()):
-		server.counts.verbs.Add(1)
-		r.finish(api.Errorf(api.CodeLimit, "more than %g commands per second from %q: wait a second", server.limits.Verbs, who.Name))
+	}
+	if err := server.countVerb(who); err != nil {
+		r.finish(api.AsError(err))
 		return true
 	}
 	if request.Type == "subsystem" {

@@ -70,6 +70,18 @@ func (s *Session) Identity() keys.Identity {
 	return id
 }
 
+// CountVerb counts a verb of the caller beyond the one that the session was made for. The error is that there were too
+// many in a second.
+func (s *Session) CountVerb() error { return s.conn.server.countVerb(s.Identity()) }
+
+func (s *Server) countVerb(who keys.Identity) error {
+	if s.verbs.take(who, s.clock()) {
+		return nil
+	}
+	s.counts.verbs.Add(1)
+	return api.Errorf(api.CodeLimit, "more than %g commands per second from %q: wait a second", s.limits.Verbs, who.Name)
+}
+
 // Window is the current size of the client's terminal; 0, 0 without one.
 func (s *Session) Window() (cols, rows int) {
 	s.mu.Lock()

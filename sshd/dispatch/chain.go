@@ -70,7 +70,7 @@ func (d *Dispatcher) MCP(next ssh.Handler) ssh.Handler {
 			exit(s, d.Commands.Fail(s.Context(), r, err))
 			return
 		}
-		if err := mcp.Serve(s.Context(), d.Commands, r, s.Input.Reader(s.Context()), s); err != nil {
+		if err := mcp.Serve(s.Context(), d.Commands, r, s.CountVerb, s.Input.Reader(s.Context()), s); err != nil {
 			exit(s, d.Commands.Fail(s.Context(), r, err))
 			return
 		}
