@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -61,14 +62,15 @@ func (c *Call) session(word string) (*sessions.Session, error) {
 	return s, nil
 }
 
-// leastConversation is the length of the shortest id of a conversation that names its session. Agents choose
-// these ids, and must not take the words that people type, such as the user names of ssh.
-const leastConversation = 16
+// conversationID is the form of the ids of conversations that name their sessions: a UUID, or one of opencode's. An
+// agent can report any id as its own, and must not take the words that people type, such as the name of a session
+// that has gone, or the user name that ssh sends by itself.
+var conversationID = regexp.MustCompile(`^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|ses_[0-9A-Za-z]{16,64})$`)
 
 // inConversation finds the session whose agent is in the conversation with that id; nil for none. A running
 // session comes before ended ones, and of these the one that was made last.
 func (c *Call) inConversation(word string) (*sessions.Session, error) {
-	if len(word) < leastConversation {
+	if !conversationID.MatchString(word) {
 		return nil, nil
 	}
 	var found *sessions.Session
