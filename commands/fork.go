@@ -46,7 +46,7 @@ func fork(ctx context.Context, c *Call) error {
 			return id.Denied("fork", name)
 		}
 	}
-	docs, err := c.documents(true)
+	docs, err := c.documents(ctx, true)
 	if err != nil {
 		return err
 	}

@@ -114,7 +114,7 @@ func restart(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	docs, err := c.documents(true)
+	docs, err := c.documents(ctx, true)
 	if err != nil {
 		return err
 	}

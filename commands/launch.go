@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -34,7 +35,7 @@ func launchFlags(f *pflag.FlagSet) {
 
 // documents are the fields that the caller gives: those of --config, then those of options. With env, --env is one of
 // these.
-func (c *Call) documents(env bool) ([]*Document, error) {
+func (c *Call) documents(ctx context.Context, env bool) ([]*Document, error) {
 	var list []*Document
 	if c.flags.Changed("config") {
 		if from, _ := c.flags.GetString("config"); from != "-" {
@@ -49,7 +50,7 @@ func (c *Call) documents(env bool) ([]*Document, error) {
 		if err != nil {
 			return nil, err
 		}
-		doc, err := c.Document("stdin", data)
+		doc, err := c.document(ctx, data)
 		if err != nil {
 			return nil, err
 		}
@@ -65,6 +66,21 @@ func (c *Call) documents(env bool) ([]*Document, error) {
 	}
 	doc, err := c.Document(FromOptions, data)
 	return append(list, doc), err
+}
+
+// document reads a document from standard input. One takes up to a second, and all callers' are read one after another,
+// so a caller's wait for each other first.
+func (c *Call) document(ctx context.Context, data []byte) (doc *Document, err error) {
+	pace, leave, err := c.matchers.enter(c.Identity(), documents)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	err = pace.work(ctx, func() error {
+		doc, err = c.Document("stdin", data)
+		return err
+	})
+	return doc, err
 }
 
 // optionFields are the options in the form of a document.

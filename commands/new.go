@@ -108,7 +108,7 @@ func (c *Call) madeRow(ctx context.Context, s *sessions.Session, prompt string) 
 const createdWithin = time.Second
 
 func newSession(ctx context.Context, c *Call) error {
-	docs, err := c.documents(false)
+	docs, err := c.documents(ctx, false)
 	if err != nil {
 		return err
 	}
