@@ -47,6 +47,9 @@ func (c *Call) recorded(v *Verb, run func() error) error {
 			name += " " + c.Args[1]
 		}
 	}
+	if v.Name == "profile" && len(c.Args) > 1 && api.CheckName(c.Args[1]) == nil {
+		name += " " + c.Args[1] // which isn't a session
+	}
 	subject := c.subject(v)
 	var session *sessions.Session
 	if _, ok := c.Sessions.Find(subject); !ok {

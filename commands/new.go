@@ -298,7 +298,7 @@ func (c *Call) profile(argv []string, docs []*Document) (sessions.Spec, error) {
 	spec, ok := c.Specs().Profiles[name]
 	if !ok {
 		known, _ := c.MayStart(c.Request)
-		return spec, api.Errorf(api.CodeNotFound, "berth.yaml has no profile %s%s", api.Quote(name), strings.TrimSuffix(": "+didYouMean(name, known), ": "))
+		return spec, api.Errorf(api.CodeNotFound, "there is no profile %s%s", api.Quote(name), strings.TrimSuffix(": "+didYouMean(name, known), ": "))
 	}
 	spec.Profile = name
 	return spec, nil

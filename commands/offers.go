@@ -27,7 +27,7 @@ func (s *Service) Folders(ctx context.Context, r Request, profile, typed string)
 	if profile != "" {
 		var ok bool
 		if spec, ok = specs.Profiles[profile]; !ok {
-			return sessions.Folders{}, api.Errorf(api.CodeNotFound, "berth.yaml has no profile %s", api.Quote(profile))
+			return sessions.Folders{}, api.Errorf(api.CodeNotFound, "there is no profile %s", api.Quote(profile))
 		}
 	}
 	return s.Sessions.Folders(ctx, spec, typed)

@@ -51,6 +51,8 @@ type Service struct {
 	Audit *audit.Log
 	// Shipped is how the shipping of the audit log does; nil without one.
 	Shipped func() *ship.Status
+	// Profiles is what the verb profile does.
+	Profiles Profiles
 	// Notify is what the verb notify does.
 	Notify Notify
 	// Doctor examines the server and its machine.
@@ -153,7 +155,7 @@ func makeVerbs() []*Verb {
 		watchVerb(), waitVerb(),
 		nudgeVerb(), askVerb(), interruptVerb(), respondVerb(),
 		inputVerb(), keysVerb(), resizeVerb(), signalVerb(), lockVerb(), unlockVerb(),
-		newVerb(), forkVerb(), killVerb(), restartVerb(), renameVerb(), rmVerb(), worktreeVerb(), tagVerb(), metaVerb(), exportVerb(),
+		newVerb(), profileVerb(), forkVerb(), killVerb(), restartVerb(), renameVerb(), rmVerb(), worktreeVerb(), tagVerb(), metaVerb(), exportVerb(),
 		gateVerb(), startContextVerb(), reportVerb(), transcriptVerb(), mcpVerb(),
 		accessVerb(), guestVerb(), auditVerb(), notifyVerb(), doctorVerb(), logVerb(), reloadVerb(), initVerb(),
 		attachVerb(), detachVerb(),

@@ -29,7 +29,7 @@ func ParseRole(s string) (Role, error) {
 
 // accessVerbs are the verbs that a narrowed key may never use: they would widen it, or reach beyond its
 // sessions.
-var accessVerbs = map[string]bool{"access": true, "guest": true, "audit": true, "start-context": true, "notify": true, "init": true}
+var accessVerbs = map[string]bool{"access": true, "guest": true, "audit": true, "start-context": true, "notify": true, "init": true, "profile": true}
 
 // openVerbs are for every key: they show the caller's rights, and nothing of any session. mcp offers a tool for each
 // verb that the caller may use, and has no right of its own.

@@ -28,7 +28,7 @@ var exampleFails = map[string]int{
 	"notify test phone":         3,
 	"detach alpha --client c12": 3,
 	// Nothing is on standard input.
-	"new api --config -": 2,
+	"new api --config -": 2, "profile set review -": 2, "profile show build": 3, "profile rm review": 3,
 	// No agent is installed, which is a warning.
 	"doctor": 1,
 	// Nothing happens in that second.

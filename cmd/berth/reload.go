@@ -137,8 +137,7 @@ func (s *server) reload(ctx context.Context, source config.Source) (commands.Rel
 		s.log.Error("reload refused: berth.yaml is invalid, and none of it was applied; the key files were read again", "error", err)
 		return commands.Reloaded{}, invalid(err)
 	}
-	specs, err := specsOf(next)
-	if err != nil {
+	if _, err := specsOf(next); err != nil {
 		s.log.Error("reload refused: none of berth.yaml was applied; the key files were read again", "error", err)
 		return commands.Reloaded{}, invalid(err)
 	}
@@ -157,12 +156,12 @@ func (s *server) reload(ctx context.Context, source config.Source) (commands.Rel
 	now.Defaults, now.Profiles, now.Sessions = next.Defaults, next.Profiles, next.Sessions
 	s.now.Store(&now)
 	s.level.Set(now.Level())
-	s.specs.Store(specs)
+	stored := s.loadProfiles()
 	if slices.Contains(applied, "notify") {
 		s.poster.Load().Close()
 		s.startPoster()
 	}
-	problems := append(s.followConfig(ctx), s.startSessions(ctx)...)
+	problems := append(append(stored, s.followConfig(ctx)...), s.startSessions(ctx)...)
 	for _, p := range s.keys.Problems() {
 		if p.Kind != keys.Notice && p.Kind != keys.Absent {
 			problems = append(problems, errors.New(p.String()))

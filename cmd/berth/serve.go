@@ -175,6 +175,7 @@ type server struct {
 	config      *config.Config                // as read at the start
 	now         atomic.Pointer[config.Config] // with later reloads
 	specs       atomic.Pointer[commands.Specs]
+	profiles    profileStore
 	level       slog.LevelVar
 	poster      atomic.Pointer[post.Poster]
 	log         *slog.Logger
@@ -414,8 +415,10 @@ func (s *server) listen() error {
 		return err
 	}
 	s.specs.Store(specs)
+	s.profiles.files.Dir = filepath.Join(s.config.StateDir, "profiles")
+	s.loadProfiles()
 	service := &commands.Service{
-		Sessions: s.sessions, Specs: s.specs.Load, Document: s.document, OnlyProfiles: func() bool { return s.now.Load().New == config.NewProfiles }, Started: s.started, Now: time.Now, Log: s.log,
+		Sessions: s.sessions, Specs: s.specs.Load, Document: s.document, Profiles: s.profileVerbs(), OnlyProfiles: func() bool { return s.now.Load().New == config.NewProfiles }, Started: s.started, Now: time.Now, Log: s.log,
 		MaxInput: int64(s.config.Limits.InputBytes), Edge: s.edgeHealth, Audit: s.audit, Shipped: s.shipped, Keys: s.keys, Notify: s.notify(), Doctor: s.doctor,
 		Reload: s.askReload, Level: &s.level, ConfiguredLevel: func() slog.Level { return s.now.Load().Level() }, Metrics: s.metrics.Write,
 	}
