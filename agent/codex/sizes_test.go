@@ -92,6 +92,7 @@ func TestSizes(t *testing.T) {
 		"edit":     {"apply_patch", "Would you like to make the following edits?", "", []string{proceed, "Yes, and don't ask again for these files (a)", refuse}, "", ""},
 		"ask":      {"request_user_input", "Question 1/1", "", []string{"Red", "Green", "Blue", "None of the above"}, "", ""},
 		"ask-two":  {"request_user_input", "Question 1/2", "", []string{"Red", "Green", "Blue", "None of the above"}, "", ""},
+		"network":  {"Bash", command, "touch more.txt", []string{proceed, refuse}, "", ""},
 		"plan":     {"", "Implement this plan?", "", []string{"Yes, implement this plan", "Yes, clear context and implement", "No, stay in Plan mode"}, "", "40x20 60x20"},
 	} {
 		for _, size := range screenSizes {
@@ -118,6 +119,29 @@ func TestSizes(t *testing.T) {
 			}
 			if dialog == "edit" && !strings.Contains(dense(d.Body), "/var/tmp/berth-lab-quite-a-long-file-name-for-a-phone-to-show.txt") {
 				t.Errorf("%s at %s: it says %q", dialog, size, d.Body)
+			}
+		}
+	}
+}
+
+// TestStartSizes: the dialogs of the start are read the same at every size.
+func TestStartSizes(t *testing.T) {
+	all := sized(t)
+	for dialog, want := range map[string]string{
+		"trust":       "permission trust Folder access: Trust and continue|Back to Agent Command Center",
+		"login":       "setup login_method Sign in: Sign in with ChatGPT|Sign in with Device Code|Sign in another way",
+		"another-way": "setup login_method Sign in another way: Use an OpenAI API key",
+		"api-key":     "setup api_key API key: ",
+	} {
+		for _, size := range screenSizes {
+			r := all[dialog][size]
+			if r == nil || r.Dialog == nil {
+				t.Errorf("%s at %s: there is no dialog", dialog, size)
+				continue
+			}
+			d := r.Dialog
+			if got := fmt.Sprintf("%s %s %s: %s", d.Type, d.Subtype, d.Title, strings.Join(d.Labels(), "|")); got != want || d.Partial || d.Cut || d.Short {
+				t.Errorf("%s at %s: %s, partial %v, cut %v, short %v", dialog, size, got, d.Partial, d.Cut, d.Short)
 			}
 		}
 	}

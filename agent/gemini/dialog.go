@@ -15,7 +15,10 @@ import (
 const (
 	askTrust     = "Do you trust the files in this folder?"
 	askAuth      = "How would you like to authenticate for this project?"
+	authFoot     = "(Use Enter to select)"
+	authTerms    = "Terms of Services and Privacy Notice for Gemini CLI"
 	askKey       = "Enter Gemini API Key"
+	keyFoot      = "(Press Enter to submit, Esc to cancel, Ctrl+C to clear stored key)"
 	askReady     = "Ready to start implementation?"
 	askQuestions = "Answer Questions"
 	askReview    = "Review your answers:"
@@ -223,18 +226,40 @@ func readOptions(row string) []agent.Option {
 	return []agent.Option{o}
 }
 
-// has reports whether each of the phrases starts a row.
+// has reports whether each of the phrases starts a row. On a narrow screen a phrase goes on in the next rows.
 func (b *box) has(phrases ...string) bool {
 	for _, p := range phrases {
-		found := false
-		for _, row := range b.rows {
-			found = found || strings.HasPrefix(strings.TrimSpace(row), p)
-		}
-		if !found {
+		if !slices.ContainsFunc(b.starts(), func(i int) bool { return begins(b.rows[i:], p) }) {
 			return false
 		}
 	}
 	return true
+}
+
+// starts are the rows that aren't blank.
+func (b *box) starts() (list []int) {
+	for i, row := range b.rows {
+		if strings.TrimSpace(row) != "" {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// begins reports whether the rows start with the phrase, which may be wrapped.
+func begins(rows []string, phrase string) bool {
+	for _, row := range rows {
+		row = strings.TrimSpace(row)
+		if strings.HasPrefix(row, phrase) {
+			return true
+		}
+		rest, ok := strings.CutPrefix(phrase, row+" ")
+		if !ok || row == "" {
+			return false
+		}
+		phrase = rest
+	}
+	return false
 }
 
 // head is the first row that isn't blank, and the row after it.
@@ -294,27 +319,25 @@ func (b *box) trust() bool {
 }
 
 func (b *box) auth() bool {
-	if !b.has(askAuth) || len(b.list) < 2 {
+	if !b.has(askAuth) && !(b.dialog.Cut && b.has(authFoot, authTerms)) { // the question may have left the screen
 		return false
 	}
 	b.dialog.Body = b.text(0, b.first)
 	return b.is(agent.PromptSetup, agent.SubtypeAuth, askAuth)
 }
 
-// key reads the dialog for an API key. It doesn't keep the typed text, which the screen shows.
+// insideBox matches the rows of a box inside the dialog. Its upper side may have left the screen.
+var insideBox = pattern.New(`^ *[╭│╰]`)
+
+// key reads the dialog for an API key. It doesn't keep the typed text, which the screen shows. On a small screen
+// the dialog's head has left the screen.
 func (b *box) key() bool {
-	if !b.has(askKey, "(Press Enter to submit") {
+	if !b.has(askKey, "(Press Enter to submit") && !(b.dialog.Cut && b.has(keyFoot)) {
 		return false
 	}
-	inner := false
 	var lines []string
 	for _, row := range b.rows {
-		switch bare := strings.TrimSpace(row); {
-		case strings.HasPrefix(bare, "╭──"):
-			inner = true
-		case strings.HasPrefix(bare, "╰──"):
-			inner = false
-		case !inner:
+		if !insideBox.MatchString(row) {
 			lines = append(lines, row)
 		}
 	}
@@ -327,8 +350,14 @@ func (b *box) key() bool {
 // plan reads a plan's dialog, which has the plan's text.
 func (b *box) plan() bool {
 	head, next := b.head()
-	if head != askReady || len(b.list) == 0 || !strings.HasPrefix(b.foot(), "Enter to s") { // "to select" or "to submit"
+	if len(b.list) == 0 || !strings.HasPrefix(b.foot(), "Enter to s") { // "to select" or "to submit"
 		return false
+	}
+	if head != askReady {
+		if !b.dialog.Cut || len(b.list) != 3 || b.list[0].Label != "Yes, automatically accept edits" || b.list[1].Label != "Yes, manually accept edits" {
+			return false
+		}
+		next = 0 // its first rows have left the screen
 	}
 	b.dialog.Body, b.dialog.Tool = b.text(next, b.first), toolPlan
 	return b.is(agent.PromptPlan, "", askReady)

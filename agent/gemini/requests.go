@@ -233,7 +233,7 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 				input, r.Text = "", agent.Pointer(dialog.Body)
 			}
 		}
-		if input = strings.TrimSpace(input); input != "" {
+		if input = strings.TrimSpace(input); input != "" && !isHidden(input) {
 			r.SetInput(input)
 		}
 		if len(rows) == 0 || dialog.Tool != toolShell {

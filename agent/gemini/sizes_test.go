@@ -112,6 +112,39 @@ func TestSizes(t *testing.T) {
 	}
 }
 
+// TestStartSizes: the dialogs of the start, of a plan and of a server's tool are the same dialog at every size. One that
+// doesn't show all of itself is cut.
+func TestStartSizes(t *testing.T) {
+	all := sized(t)
+	for dialog, want := range map[string]struct{ reads, cut string }{
+		"trust":   {"permission trust Do you trust the files in this folder?: Trust folder (ws)|", "40x20"},
+		"auth":    {"setup auth How would you like to authenticate for this project?: Sign in with Google|Use Gemini API Key|Vertex AI", "40x20"},
+		"api-key": {"setup api_key Enter Gemini API Key: ", "40x20"},
+		"plan":    {"plan  Ready to start implementation?: Yes, automatically accept edits|Yes, manually accept edits|Type your feedback...", "40x20 60x20"},
+		"mcp":     {"permission  ask (lab MCP Server) {\"message\":: Allow once|Allow tool for this session|Allow all server tools for thi", "40x20 60x20 80x24"},
+	} {
+		for _, size := range screenSizes {
+			r := all[dialog][size]
+			if r == nil || r.Dialog == nil {
+				t.Errorf("%s at %s: there is no dialog", dialog, size)
+				continue
+			}
+			d := r.Dialog
+			title, _, _ := strings.Cut(d.Title, "\"Please")
+			title = strings.TrimSuffix(title, "…")
+			if got := fmt.Sprintf("%s %s %s: %s", d.Type, d.Subtype, title, strings.Join(d.Labels(), "|")); !strings.HasPrefix(got, want.reads) || d.Partial || d.Cut != strings.Contains(want.cut, size) {
+				t.Errorf("%s at %s: %s, partial %v, cut %v", dialog, size, got, d.Partial, d.Cut)
+			}
+			if p := (gemini.Driver{}).FromDialog(d); strings.Contains(agent.Value(p.Input), "hidden") {
+				t.Errorf("%s at %s: its input is %q", dialog, size, agent.Value(p.Input))
+			}
+			if shown := fmt.Sprintf("%+v %+v", d, (gemini.Driver{}).FromDialog(d)); strings.Contains(shown, "lab-key") || strings.Contains(shown, "nop") {
+				t.Errorf("%s at %s: it has the key: %s", dialog, size, shown)
+			}
+		}
+	}
+}
+
 // TestResized: the terminal gets another size, and the dialog is still one prompt.
 func TestResized(t *testing.T) {
 	for name, sizes := range sized(t) {

@@ -52,7 +52,7 @@ func TestByOthersInAShell(t *testing.T) {
 				check(t, os.Rename(l.home.Config, env["CLAUDE_CONFIG_DIR"]))
 				l.Call("init", "claude", "--install")
 			}
-			testbed.Shell{Env: env, Command: "claude --permission-mode default", Quit: "/exit", Other: "/add-dir", Hooks: hooks}.
+			testbed.Shell{Env: env, Command: "claude --permission-mode default", Quit: "/exit", Other: "/add-dir", Hooks: hooks, Install: "@anthropic-ai/claude-code/bin/claude.exe"}.
 				ByOthers(l.Lab, &agent, programs.Agent, "@anthropic-ai/claude-code", env["CLAUDE_CONFIG_DIR"])
 		})
 	}

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"berth/test/agents/claude"
 	"berth/test/agents/codex"
@@ -45,7 +47,7 @@ func prepare(ctx context.Context, dir string, s script) (*prepared, error) {
 	if a.api, err = begin(ctx); err != nil {
 		return nil, err
 	}
-	if err := a.home(dir, s); err != nil {
+	if err := a.home(ctx, dir, s); err != nil {
 		a.api.Close()
 		return nil, err
 	}
@@ -53,10 +55,16 @@ func prepare(ctx context.Context, dir string, s script) (*prepared, error) {
 }
 
 // home makes the agent's home.
-func (a *prepared) home(dir string, s script) error {
+func (a *prepared) home(ctx context.Context, dir string, s script) error {
 	switch s.agent {
 	case "codex":
 		seed := codex.Ready()
+		switch s.without {
+		case "trust":
+			seed.Trusted, seed.Git = false, true // Codex asks about repositories alone
+		case "login":
+			seed.Login = true
+		}
 		seed.Features = "default_mode_request_user_input = true\n" // the model may ask in any mode
 		h, err := codex.NewHome(dir, a.api.URL(), seed)
 		if err != nil {
@@ -65,7 +73,16 @@ func (a *prepared) home(dir string, s script) error {
 		a.workspace, a.env = h.Workspace, h.Env(a.api.URL())
 		return nil
 	case "gemini":
-		h, err := gemini.NewHome(dir, gemini.Ready())
+		seed := gemini.Ready()
+		seed.Trusted, seed.Authenticated = s.without != "trust", s.without != "auth"
+		if strings.Contains(string(s.play), "MOCK: mcp") {
+			server := filepath.Join(dir, "mcpserver")
+			if out, err := exec.CommandContext(ctx, "go", "build", "-o", server, "berth/test/agents/mcpserver").CombinedOutput(); err != nil {
+				return fmt.Errorf("build the server of tools: %w: %s", err, out)
+			}
+			seed.Settings = map[string]any{"mcpServers": map[string]any{"lab": map[string]any{"command": server}}}
+		}
+		h, err := gemini.NewHome(dir, seed)
 		if err != nil {
 			return err
 		}

@@ -67,7 +67,7 @@ func all(ctx context.Context, out, only string, files []string) error {
 type script struct {
 	agent   string // claude, codex or gemini
 	sizes   []string
-	without string // what claude's home is not prepared for, of: onboarding,key,trust,bypass
+	without string // what the home is not prepared for; claude's, of: onboarding,key,trust,bypass; codex's: trust or login; gemini's: trust or auth
 	args    []string
 	play    []byte
 }

@@ -59,6 +59,11 @@ func (s Shell) ByOthers(l *Lab, a *Agent, program, pack string, folders ...strin
 	t.Helper()
 	name, uid := MakeUser(t, l.Workspace)
 	prefix := l.usable(program)
+	if s.Install != "" {
+		file := filepath.Join(prefix, "node_modules", s.Install)
+		Check(t, os.Remove(file))
+		Check(t, os.Link(program, file))
+	}
 	s.Env = maps.Clone(s.Env)
 	s.Env["PATH"] = filepath.Join(prefix, "node_modules", ".bin") + ":" + os.Getenv("PATH")
 	s.Env["npm_config_update_notifier"] = "false"

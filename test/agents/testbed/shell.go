@@ -15,6 +15,8 @@ type Shell struct {
 	Quit    string            // the message that ends the agent
 	Other   string            // a command that the agent's list shows until it follows what was typed; empty without a list
 	Hooks   bool              // the hooks of init are installed
+	// Install is the file of the package that its own script of npm would replace by the program.
+	Install string
 	// Others are other lines that start the agent, by what they check.
 	Others map[string]string
 }

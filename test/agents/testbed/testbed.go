@@ -40,6 +40,10 @@ func Main(m *testing.M, name string, install func(context.Context) (string, erro
 		return 1
 	}
 	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o711); err != nil { // hooks of other users run the program
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	if made.Agent, err = install(ctx); err != nil {
 		if errors.Is(err, npm.ErrNone) {
 			fmt.Printf("SKIPPED: the tests with the real %s: %v\n", name, err)

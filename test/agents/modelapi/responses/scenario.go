@@ -21,6 +21,7 @@ func scenarios() map[string]modelapi.Maker {
 	maps.Copy(all, map[string]modelapi.Maker{
 		"run":      run,      // [COMMAND]: in the sandbox, without asking
 		"bash":     bash,     // [COMMAND]: outside of it, with permission
+		"widen":    widen,    // [COMMAND]: with permission, and with the network and a folder besides
 		"later":    later,    // MS COMMAND: the same, after this time
 		"bash2":    bash2,    // two commands, one after the other
 		"quoting":  quoting,  // a command whose last lines look like another command's dialog
@@ -60,6 +61,14 @@ func bash(args string, _ modelapi.Scene) []modelapi.Step {
 		modelapi.Say(modelapi.Text("I'll run a command."), command(cmp.Or(args, "touch made-by-bash.txt && echo ran-bash"), true)),
 		modelapi.Say(modelapi.Text("The command finished.")),
 	}
+}
+
+func widen(args string, _ modelapi.Scene) []modelapi.Step {
+	call := modelapi.Tool("exec_command", map[string]any{
+		"cmd": cmp.Or(args, "touch more.txt"), "sandbox_permissions": "with_additional_permissions", "justification": "May it?",
+		"additional_permissions": map[string]any{"network": map[string]any{"enabled": true}, "file_system": map[string]any{"write": []any{"/srv/more"}}},
+	})
+	return []modelapi.Step{modelapi.Say(call), modelapi.Say(modelapi.Text("The command finished."))}
 }
 
 func later(args string, scene modelapi.Scene) []modelapi.Step {
