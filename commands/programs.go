@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/spf13/pflag"
+
 	"berth/agent"
 	"berth/api"
 	"berth/keys"
@@ -77,7 +79,9 @@ func (s *Service) Await(ctx context.Context, r Request, targets []string, until 
 			continue
 		}
 		out.Events = append(out.Events, api.WithNewNames(terminal.EscapeJSON(append([]byte(nil), line.Raw...)), line.Type+" event"))
-		out.Reached = until[next] && !waits
+		if out.Reached = until[next] && !waits; out.Reached {
+			s.caughtUp(ctx, line)
+		}
 	}
 	if list, err = c.targets(targets, orAll); err == nil {
 		for _, one := range list {
@@ -86,6 +90,23 @@ func (s *Service) Await(ctx context.Context, r Request, targets []string, until 
 	}
 	out.Cursor = events.FormatCursor(w.reader.Position())
 	return out, c.allowed(Lookup("wait"))
+}
+
+// caughtUp waits until a session's status has what an event says: the event comes first.
+func (s *Service) caughtUp(ctx context.Context, line events.Line) {
+	one, ok := s.Sessions.Find(line.ID)
+	if !ok || line.Type != "state_change" {
+		return
+	}
+	changed, stop := one.Subscribe()
+	defer stop()
+	for one.Status().StateSeq < line.Seq {
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // Conversation is a part of a session's conversation, as text.
@@ -159,22 +180,60 @@ func (s *Service) Conversation(ctx context.Context, r Request, session, since st
 	return Conversation{Text: out.String(), Next: fmt.Sprintf("%d:%d", n, line), More: more}, nil
 }
 
-// MayServe checks the line of a verb that speaks a protocol with a program, and the caller's right to it.
-func (s *Service) MayServe(ctx context.Context, r Request, verb string) error {
+// Served is the line of a verb that speaks a protocol with a program.
+type Served struct {
+	Session string // empty without one
+	Profile string
+}
+
+// Serving reads such a line, and checks the caller's right to the verb.
+func (s *Service) Serving(ctx context.Context, r Request, verb string) (Served, error) {
 	c := &Call{Service: s, Request: r}
 	v, err := c.parse()
 	if err != nil {
-		return err
+		return Served{}, err
 	}
 	if v.Name != verb {
-		return api.Errorf(api.CodeUsage, "%s is not %s", v.Name, verb)
+		return Served{}, api.Errorf(api.CodeUsage, "%s is not %s", v.Name, verb)
 	}
 	if id := r.Identity(); id.Kind == keys.KindAgent {
 		if err := s.Sessions.AwaitStart(ctx, id.Session); err != nil {
-			return err
+			return Served{}, err
 		}
 	}
-	return c.allowed(v)
+	var line Served
+	if len(c.Args) > 0 {
+		line.Session = c.Args[0]
+	}
+	if c.flags.Lookup("profile") != nil {
+		line.Profile, _ = c.flags.GetString("profile")
+	}
+	return line, c.allowed(v)
+}
+
+// For finds a session for one verb, with the right of that verb.
+func (s *Service) For(r Request, verb, session string) (*sessions.Session, error) {
+	r.Line = verb
+	c := &Call{Service: s, Request: r}
+	if err := c.allowed(Lookup(verb)); err != nil {
+		return nil, err
+	}
+	return c.session(session)
+}
+
+func acpVerb() *Verb {
+	return &Verb{
+		Name: "acp", Group: "talk", Synopsis: "[S | --profile P]", Short: "serve the Agent Client Protocol on standard input and output, for an editor",
+		Examples: []Example{
+			{"acp alpha", "an editor's agent is the session alpha, on the terminal that it has"},
+			{"acp --profile worker", "each new session of the editor is started from a profile"},
+		},
+		Need: keys.Viewer, MaxArgs: 1, TextOnly: true,
+		Flags: func(f *pflag.FlagSet) { f.String("profile", "", "start new sessions from this profile") },
+		Run: func(context.Context, *Call) error {
+			return api.Errorf(api.CodeBadRequest, "acp speaks with a program: give it standard input and output without a terminal")
+		},
+	}
 }
 
 func mcpVerb() *Verb {

@@ -31,9 +31,9 @@ func ParseRole(s string) (Role, error) {
 // sessions.
 var accessVerbs = map[string]bool{"access": true, "guest": true, "audit": true, "start-context": true, "notify": true, "init": true, "profile": true}
 
-// openVerbs are for every key: they show the caller's rights, and nothing of any session. mcp offers a tool for each
-// verb that the caller may use, and has no right of its own.
-var openVerbs = map[string]bool{"help": true, "whoami": true, "version": true, "mcp": true}
+// openVerbs are for every key: they show the caller's rights, and nothing of any session. mcp and acp offer what
+// verbs do that the caller may use, and have no right of their own.
+var openVerbs = map[string]bool{"help": true, "whoami": true, "version": true, "mcp": true, "acp": true}
 
 // agentVerbs are what a process inside a session may use: to look (at its own session, see
 // SeesSession), to report, and verbs that reveal nothing.

@@ -113,6 +113,7 @@ type command = func(ts *testscript.TestScript, neg bool, args []string)
 //	exposed                     the last output has the metrics of docs/metrics.md
 //	waitfor ...                 poll until a condition holds: see waitFor
 //	mcp NAME ...                a client of the Model Context Protocol: see mcpClient
+//	acp NAME ...                a client of the Agent Client Protocol: see acpClient
 //	examples                    type each example of help
 //	answer FILE VERB...         a file is an answer of that call, as its schema says
 //	covered                     every verb was called, and every schema has had an answer
@@ -124,7 +125,7 @@ func commands() map[string]command {
 		"key": addKey, "unlist": unlist, "cgroup": makeCgroup, "osuser": makeUser, "rmuser": removeUser,
 		"status": checkStatus, "fails": checkFails, "json": checkJSON, "shape": checkShape,
 		"save": save, "decode": decode, "cast": checkCast, "terminal": terminalCommand, "tour": tour, "tunnel": checkTunnel, "waitfor": waitFor, "examples": examples, "answer": answerIn, "covered": checkCovered, "snapshot": snapshot, "web": startWeb, "prometheus": startPrometheus, "promql": askPrometheus, "exposed": checkExposed, "click": click,
-		"mcp": mcpClient,
+		"mcp": mcpClient, "acp": acpClient,
 	}
 	for _, name := range keyNames {
 		all[name] = func(ts *testscript.TestScript, neg bool, args []string) {

@@ -48,7 +48,8 @@ type stage struct {
 	users          []string // OS users that were made for the script
 	pressed        int      // keys at terminals, since they were last counted
 
-	tools map[string]*toolClient
+	tools   map[string]*toolClient
+	editors map[string]*anEditor
 
 	called, checked map[string]bool // verbs, and schemas that an answer was checked against
 }
@@ -64,7 +65,7 @@ func setUp(env *testscript.Env) error {
 	}
 	s := &stage{
 		t: env.T().(testing.TB), dir: dir, state: filepath.Join(dir, "state"), runtime: filepath.Join(dir, "run"),
-		running: map[string]*client{}, tools: map[string]*toolClient{}, called: map[string]bool{}, checked: map[string]bool{},
+		running: map[string]*client{}, tools: map[string]*toolClient{}, editors: map[string]*anEditor{}, called: map[string]bool{}, checked: map[string]bool{},
 	}
 	env.Values[stageKey{}] = s
 	env.Defer(s.tearDown)
@@ -182,6 +183,7 @@ func (s *stage) tearDown() {
 	}
 	s.closeTerminals()
 	s.closeTools()
+	s.closeEditors()
 	if s.server != nil {
 		if s.sessionsLeft() {
 			// Use the local socket, which needs none of the script's keys.

@@ -1,12 +1,14 @@
 package dispatch
 
 import (
+	"context"
 	"io"
 	"strings"
 
 	ssh "charm.land/ssh"
 	wish "charm.land/wish/v2"
 
+	"berth/acp"
 	"berth/api"
 	"berth/commands"
 	"berth/mcp"
@@ -25,6 +27,7 @@ func (d *Dispatcher) Handler() ssh.Handler {
 		d.AttachByName, // no command, and the SSH user name is a session's
 		d.Attach,       // the verb attach
 		d.MCP,          // the verb mcp
+		d.ACP,          // the verb acp
 		d.SFTP,         // sessions as files
 		sshd.Recover(d.Log),
 	)(&chain) // it has no error to give
@@ -58,19 +61,32 @@ func (d *Dispatcher) SFTP(next ssh.Handler) ssh.Handler {
 
 // MCP serves the Model Context Protocol to a program that runs the verb mcp.
 func (d *Dispatcher) MCP(next ssh.Handler) ssh.Handler {
+	return d.program(next, "mcp", func(ctx context.Context, r commands.Request, _ commands.Served, s *sshd.Session) error {
+		return mcp.Serve(ctx, d.Commands, r, s.CountVerb, s.Input.Reader(ctx), s)
+	})
+}
+
+// ACP serves the Agent Client Protocol to an editor that runs the verb acp.
+func (d *Dispatcher) ACP(next ssh.Handler) ssh.Handler {
+	return d.program(next, "acp", func(ctx context.Context, r commands.Request, to commands.Served, s *sshd.Session) error {
+		return acp.Serve(ctx, d.Commands, r, to, s.CountVerb, s.Input.Reader(ctx), s)
+	})
+}
+
+// program serves a protocol to a program that runs a verb without a terminal.
+func (d *Dispatcher) program(next ssh.Handler, verb string, serve func(context.Context, commands.Request, commands.Served, *sshd.Session) error) ssh.Handler {
 	return func(given ssh.Session) {
-		line := given.RawCommand()
 		s := sshd.Of(given)
-		if commands.VerbOf(line) != "mcp" || s.Terminal != nil || asksHelp(line) {
+		if line := given.RawCommand(); commands.VerbOf(line) != verb || s.Terminal != nil || asksHelp(line) {
 			next(given)
 			return
 		}
 		r := request(s)
-		if err := d.Commands.MayServe(s.Context(), r, "mcp"); err != nil {
-			exit(s, d.Commands.Fail(s.Context(), r, err))
-			return
+		to, err := d.Commands.Serving(s.Context(), r, verb)
+		if err == nil {
+			err = serve(s.Context(), r, to, s)
 		}
-		if err := mcp.Serve(s.Context(), d.Commands, r, s.CountVerb, s.Input.Reader(s.Context()), s); err != nil {
+		if err != nil {
 			exit(s, d.Commands.Fail(s.Context(), r, err))
 			return
 		}

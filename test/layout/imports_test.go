@@ -86,12 +86,13 @@ var arrows = map[string]string{
 	"commands/shape": "api",
 	"commands":       "agent api audit audit/ship commands/shape commands/words detect/replay doctor keys render sessions sessions/events sessions/gates/begin sessions/gates/gate sessions/gates/transcript sessions/worktree terminal",
 	"tui":            "agent api commands/words render sessions sessions/events terminal terminal/keyboard terminal/paint",
+	"acp":            "agent api commands keys sessions sessions/gates/transcript",
 	"mcp":            "agent api commands keys",
 	"mcp/bridge":     "",
 	"sshd":           "api commands/words keys rawio sessions/hold",
 	"sshd/files":     "api commands",
 	"sshd/local":     "",
-	"sshd/dispatch":  "api attach commands keys mcp sessions sessions/clients sessions/events sessions/lease sessions/loop sshd sshd/files terminal tui",
+	"sshd/dispatch":  "acp api attach commands keys mcp sessions sessions/clients sessions/events sessions/lease sessions/loop sshd sshd/files terminal tui",
 
 	// Programs.
 	"cmd/berth-hold":       "sessions/hold",

@@ -1,0 +1,65 @@
+package acp
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+)
+
+// An editor that doesn't read its answers isn't read without end either.
+func TestPaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var in strings.Builder
+		for i := range 3 * mostUnanswered {
+			fmt.Fprintf(&in, `{"jsonrpc":"2.0","id":%d,"method":"session/list"}`+"\n", i)
+			fmt.Fprintln(&in, `{"jsonrpc":"2.0","method":"session/cancel"}`) // it has no answer
+		}
+		p := newPaced(ctx, strings.NewReader(in.String()), io.Discard)
+		requests := 0
+		read := make(chan error)
+		go func() {
+			buf := make([]byte, 1<<10)
+			for {
+				n, err := p.Read(buf)
+				if strings.Contains(string(buf[:n]), `"id"`) {
+					requests++
+				}
+				if err != nil {
+					read <- err
+					return
+				}
+			}
+		}()
+		synctest.Wait()
+		if requests != mostUnanswered {
+			t.Errorf("%d requests were read without an answer, want %d", requests, mostUnanswered)
+		}
+		for i := range 5 {
+			if _, err := fmt.Fprintf(p, `{"jsonrpc":"2.0","id":%d,"result":{}}`+"\n", i); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.WriteString(p, `{"jsonrpc":"2.0","method":"session/update"}`+"\n"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		if requests != mostUnanswered+5 {
+			t.Errorf("%d requests were read after 5 answers, want %d", requests, mostUnanswered+5)
+		}
+		cancel()
+		if err := <-read; err != io.EOF {
+			t.Error(err)
+		}
+	})
+}
+
+func TestLongLine(t *testing.T) {
+	p := newPaced(t.Context(), strings.NewReader(strings.Repeat("x", mostLine+1)+"\n"), io.Discard)
+	if _, err := p.Read(make([]byte, 10)); err == nil {
+		t.Error("a line longer than mostLine was read")
+	}
+}
