@@ -52,16 +52,21 @@ func message(r *rand.Rand, i int) (text, arrives string) {
 	return s + "  \n\n ", s
 }
 
+// messages is how many a test gives.
+func messages() int {
+	if host.Soak() > 1 {
+		return 100
+	}
+	return 20
+}
+
 // TestNudgesOfAllSizes gives a hundred messages, more under a soak: each arrives
 // once and exactly, with a true verdict.
 func TestNudgesOfAllSizes(t *testing.T) {
 	l := newLab(t, Ready())
 	l.Is("idle")
 	r := rand.New(rand.NewSource(1))
-	n, total, longest := 20, 0, 0
-	if host.Soak() > 1 {
-		n = 100
-	}
+	n, total, longest := messages(), 0, 0
 	for i := range n {
 		text, arrives := message(r, i)
 		total, longest = total+len(text), max(longest, len(text))

@@ -161,18 +161,23 @@ func TestNudgeSizes(t *testing.T) {
 	l := newLab(t, Ready())
 	l.Is("idle")
 	random := rand.New(rand.NewPCG(1, 2))
-	pieces := []string{"word ", "漢字", "👨‍👩‍👧 ", "line\n", "/path ", "! ", "? ", "0123456789", "é", "日本語。\n", "{\"a\": 1} "}
 	for i := range messages() {
-		size := 1 << random.IntN(14)
-		var text strings.Builder
-		fmt.Fprintf(&text, "%d", i)
-		for text.Len() < min(size, 10_000) {
-			text.WriteString(pieces[random.IntN(len(pieces))])
-		}
-		message := strings.TrimSpace(text.String())
+		message := message(random, i)
 		l.Confirmed(message, message)
 		if t.Failed() {
 			return
 		}
 	}
+}
+
+// message is the i-th message, of 1 byte to 10 KB.
+func message(random *rand.Rand, i int) string {
+	pieces := []string{"word ", "漢字", "👨‍👩‍👧 ", "line\n", "/path ", "! ", "? ", "0123456789", "é", "日本語。\n", "{\"a\": 1} "}
+	size := 1 << random.IntN(14)
+	var text strings.Builder
+	fmt.Fprintf(&text, "%d", i)
+	for text.Len() < min(size, 10_000) {
+		text.WriteString(pieces[random.IntN(len(pieces))])
+	}
+	return strings.TrimSpace(text.String())
 }

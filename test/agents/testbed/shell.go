@@ -140,6 +140,26 @@ func (s Shell) InAShell(l *Lab, a *Agent) {
 	}
 }
 
+// Nudges gives messages to an agent in a shell: each arrives once and exactly.
+func (s Shell) Nudges(l *Lab, a *Agent, n int, message func(i int) (text, arrives string)) {
+	if !s.Hooks {
+		l.Evident = func(string) bool { return true }
+	}
+	l = s.open(l, "bash", "--norc")
+	s.starts(l, a, s.Command)
+	s.says(l, a, "MOCK: text warm")
+	total, longest := 0, 0
+	for i := range n {
+		text, arrives := message(i)
+		total, longest = total+len(text), max(longest, len(text))
+		l.Confirmed(text, arrives)
+		if l.T.Failed() {
+			l.T.FailNow()
+		}
+	}
+	l.T.Logf("%d messages, %d bytes, the longest of %d", n, total, longest)
+}
+
 // says sends the first message to an agent, which may keep it until it has started up.
 func (s Shell) says(l *Lab, a *Agent, text string) {
 	l.T.Helper()
