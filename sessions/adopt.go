@@ -41,7 +41,7 @@ func (r *Registry) adoptAll(ctx context.Context) error {
 		}
 		if err != nil {
 			r.log.Error("a session's folder cannot be used", "folder", e.Name(), "error", err)
-			r.unusable = append(r.unusable, fmt.Sprintf("the session's folder %s cannot be used: %v", e.Name(), err))
+			r.unusable.why = append(r.unusable.why, fmt.Sprintf("the session's folder %s cannot be used: %v", e.Name(), err))
 			r.keepStray(filepath.Join(r.sessionsDir(), e.Name()))
 			continue
 		}
@@ -78,7 +78,7 @@ func (r *Registry) adoptAll(ctx context.Context) error {
 func (r *Registry) keepStray(dir string) {
 	if s, ok := hold.FindSurvivor(dir); ok {
 		id := filepath.Base(dir)
-		r.strays = append(r.strays, Holder{PID: s.PID, UID: s.UID, Start: s.Start, ID: id, Name: id})
+		r.unusable.strays = append(r.unusable.strays, Holder{PID: s.PID, UID: s.UID, Start: s.Start, ID: id, Name: id})
 	}
 }
 

@@ -58,7 +58,7 @@ type Memory struct {
 func (r *Registry) Health(sees func(*Session) bool, all bool) Health {
 	h := Health{PID: os.Getpid(), States: map[string]int{}, Hooks: HookHealth{Storms: []HookStorm{}}, Mismatches: []SessionMismatch{}}
 	if all {
-		h.Problems = slices.Clone(r.unusable)
+		h.Problems = slices.Clone(r.unusable.why)
 	}
 	for _, s := range r.All() {
 		if !sees(s) {

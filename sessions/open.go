@@ -30,6 +30,7 @@ func Open(ctx context.Context, o Options) (*Registry, error) {
 	r := &Registry{options: o, log: o.Log, now: o.Now, byID: map[string]*Session{}, names: map[string]*Session{}, launching: map[string]launching{}, commands: map[int]Holder{}, looks: make(chan struct{}, looksAtOnce)}
 	r.births.recent, r.births.coming = map[string][]time.Time{}, map[string]string{}
 	r.known.Store(&o.Drivers)
+	r.Configure(Settings{Retention: o.Retention, Worktrees: o.Worktrees, Clipboard: o.Clipboard})
 	if err := os.MkdirAll(r.sessionsDir(), 0o700); err != nil {
 		return nil, fmt.Errorf("make the sessions' folder: %w", err)
 	}

@@ -46,19 +46,29 @@ type Options struct {
 	Now    func() time.Time
 }
 
+// Settings are options that may change while sessions run.
+type Settings struct {
+	Retention Retention
+	Worktrees string
+	Clipboard ClipboardPolicy
+}
+
+// Configure changes the settings.
+func (r *Registry) Configure(s Settings) { r.settings.Store(&s) }
+
 // Registry keeps all sessions of one server.
 type Registry struct {
-	options Options
-	log     *slog.Logger
-	now     func() time.Time
-	events  *events.Log
-	opened  time.Time      // when this server took up its sessions
-	watcher *watch.Watcher // of agents' files; nil where the system gives none
-	known   atomic.Pointer[map[string]agent.Driver]
-	read    atomic.Int64 // bytes of output of all sessions, since this server took them up
+	options  Options
+	settings atomic.Pointer[Settings]
+	log      *slog.Logger
+	now      func() time.Time
+	events   *events.Log
+	opened   time.Time      // when this server took up its sessions
+	watcher  *watch.Watcher // of agents' files; nil where the system gives none
+	known    atomic.Pointer[map[string]agent.Driver]
+	read     atomic.Int64 // bytes of output of all sessions, since this server took them up
 
-	unusable []string // folders that could not be taken up, and why
-	strays   []Holder // what still runs of them
+	unusable unusable // folders that could not be taken up
 
 	ctx    context.Context // of the loops
 	cancel context.CancelFunc
@@ -81,6 +91,12 @@ type Registry struct {
 	launching map[string]launching
 	// commands are the commands that run for sessions now, by their pids.
 	commands map[int]Holder
+}
+
+// unusable are sessions' folders that could not be taken up.
+type unusable struct {
+	why    []string
+	strays []Holder // what still runs of them
 }
 
 // launching is a holder whose session does not name it yet.
@@ -146,7 +162,7 @@ const maxDepth = 5
 func (r *Registry) Holders() []Holder {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	list := slices.DeleteFunc(slices.Clone(r.strays), func(h Holder) bool {
+	list := slices.DeleteFunc(slices.Clone(r.unusable.strays), func(h Holder) bool {
 		start, err := hold.StartOf(h.PID)
 		return h.PID != 0 && (err != nil || start != h.Start) // the holder has ended
 	})

@@ -55,7 +55,7 @@ func (r *Registry) removeOld(ctx context.Context) {
 		}
 		over = append(over, one)
 	}
-	for s, why := range r.options.Retention.past(r.now(), over) {
+	for s, why := range r.settings.Load().Retention.past(r.now(), over) {
 		by := Actor{Identity: keys.Identity{Name: "berth"}}
 		if _, err := r.remove(ctx, s, by, why, false); err != nil && ctx.Err() == nil {
 			r.log.Error("an old session could not be removed", "session", s.Status().Name, "error", err)

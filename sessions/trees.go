@@ -59,7 +59,7 @@ func (c *core) makeTreeSteps(ctx context.Context) error {
 		c.spec.Worktree = &t
 		return saveSpec(c.s.dir, c.spec)
 	}
-	t, err := g.Plan(ctx, *c.spec.Worktree, c.spec.Cwd, belowHome(cmp.Or(r.options.Worktrees, defaultWorktrees), home), c.spec.Name)
+	t, err := g.Plan(ctx, *c.spec.Worktree, c.spec.Cwd, belowHome(cmp.Or(r.settings.Load().Worktrees, defaultWorktrees), home), c.spec.Name)
 	if err != nil {
 		return err
 	}

@@ -151,7 +151,7 @@ func (c *core) kernelEnv() loop.KernelEnv {
 		Sleep:     func() { c.clients.OpenFastPath() },
 		Publish:   c.publish,
 		PassOn:    func() { c.clients.PassOn() },
-		Clipboard: func(write string) { c.clients.Clipboard(s.reg.options.Clipboard, write) },
+		Clipboard: func(write string) { c.clients.Clipboard(s.reg.settings.Load().Clipboard, write) },
 		Gather:    func() { c.clients.Gather() },
 		Applied:   func(r hold.Record) { c.prompts.Observe(r) },
 		Running:   func() bool { return c.life.Exit() == nil },

@@ -23,7 +23,10 @@ import (
 
 // reloaded are the fields of berth.yaml that a running server applies at SIGHUP and by the verb reload. All others take
 // effect at the next start.
-var reloaded = []string{"log_level", "stop_sessions", "new", "notify", "rules", "defaults", "profiles", "sessions"}
+var reloaded = []string{
+	"log_level", "stop_sessions", "new", "prefix", "public_host", "worktrees", "clipboard", "retention.ended", "retention.keep", "retention.total",
+	"notify", "rules", "defaults", "profiles", "sessions",
+}
 
 // rereadEvery is how often berth.yaml is checked for changed rules. A check is one system call,
 // and the author of a rule waits for it.
@@ -154,10 +157,13 @@ func (s *server) reload(ctx context.Context, source config.Source) (commands.Rel
 	now := *s.now.Load()
 	now.LogLevel, now.StopSessions, now.New, now.Notify = next.LogLevel, next.StopSessions, next.New, next.Notify
 	now.Defaults, now.Profiles, now.Sessions = next.Defaults, next.Profiles, next.Sessions
+	now.Prefix, now.PublicHost, now.Worktrees, now.Clipboard = next.Prefix, next.PublicHost, next.Worktrees, next.Clipboard
+	now.Retention.Ended, now.Retention.Keep, now.Retention.Total = next.Retention.Ended, next.Retention.Keep, next.Retention.Total
 	s.now.Store(&now)
 	s.level.Set(now.Level())
 	stored := s.loadProfiles()
-	if slices.Contains(applied, "notify") {
+	s.sessions.Configure(settingsOf(&now))
+	if slices.Contains(applied, "notify") || slices.Contains(applied, "public_host") {
 		s.poster.Load().Close()
 		s.startPoster()
 	}
@@ -207,12 +213,7 @@ func list(names []string) string {
 // changed are the fields that differ between two configurations: first those that a running
 // server applies, then those that wait for the next start.
 func changed(was, now *config.Config) (applied, waiting []string) {
-	a, b := reflect.ValueOf(*was), reflect.ValueOf(*now)
-	for i := range a.NumField() {
-		name, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("yaml"), ",")
-		if name == "-" || name == "" || reflect.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()) {
-			continue
-		}
+	for _, name := range changedFields(reflect.ValueOf(*was), reflect.ValueOf(*now), "") {
 		if slices.Contains(reloaded, name) {
 			applied = append(applied, name)
 		} else {
@@ -220,6 +221,21 @@ func changed(was, now *config.Config) (applied, waiting []string) {
 		}
 	}
 	return applied, waiting
+}
+
+// changedFields are the names of the fields that differ. Those of retention and limits are named one by one.
+func changedFields(a, b reflect.Value, prefix string) (list []string) {
+	for i := range a.NumField() {
+		name, _, _ := strings.Cut(a.Type().Field(i).Tag.Get("yaml"), ",")
+		switch {
+		case name == "-", name == "", reflect.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()):
+		case name == "retention", name == "limits":
+			list = append(list, changedFields(a.Field(i), b.Field(i), name+".")...)
+		default:
+			list = append(list, prefix+name)
+		}
+	}
+	return list
 }
 
 // specsOf are what new can start sessions from.

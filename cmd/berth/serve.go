@@ -368,10 +368,18 @@ func (s *server) openSessions(ctx context.Context) error {
 			Socket: filepath.Join(s.config.RuntimeDir, socketName), Home: own.Home, User: own.Name, Shell: own.Shell,
 			Account: account.Lookup, AccountSocket: s.userSockets.open,
 		},
-		Retention: sessions.Retention{Ended: s.config.Retention.Ended, Keep: s.config.Retention.Keep, Total: int64(s.config.Retention.Total), Transcripts: int64(s.config.Retention.Transcripts)},
-		Cgroups:   s.cgroups, Worktrees: s.config.Worktrees, Clipboard: clipboards[s.config.Clipboard], Drivers: driversWith(s.ruleset), Rights: s.rights,
+		Retention: settingsOf(s.config).Retention,
+		Cgroups:   s.cgroups, Worktrees: s.config.Worktrees, Clipboard: settingsOf(s.config).Clipboard, Drivers: driversWith(s.ruleset), Rights: s.rights,
 	})
 	return err
+}
+
+// settingsOf are the settings of sessions that a reload may change.
+func settingsOf(c *config.Config) sessions.Settings {
+	return sessions.Settings{
+		Retention: sessions.Retention{Ended: c.Retention.Ended, Keep: c.Retention.Keep, Total: int64(c.Retention.Total), Transcripts: int64(c.Retention.Transcripts)},
+		Worktrees: c.Worktrees, Clipboard: clipboards[c.Clipboard],
+	}
 }
 
 // clipboards are the values of the field clipboard.
@@ -422,7 +430,7 @@ func (s *server) listen() error {
 		MaxInput: int64(s.config.Limits.InputBytes), Edge: s.edgeHealth, Audit: s.audit, Shipped: s.shipped, Keys: s.keys, Notify: s.notify(), Doctor: s.doctor,
 		Reload: s.askReload, Level: &s.level, ConfiguredLevel: func() slog.Level { return s.now.Load().Level() }, Metrics: s.metrics.Write,
 	}
-	d := &dispatch.Dispatcher{Commands: service, Prefixes: s.config.Prefixes(), Echoed: s.metrics.Echoed, Log: s.log,
+	d := &dispatch.Dispatcher{Commands: service, Prefixes: func() string { return s.now.Load().Prefixes() }, Address: s.address, Echoed: s.metrics.Echoed, Log: s.log,
 		Choices: dispatch.LoadChoices(filepath.Join(s.config.StateDir, "choices.json"), s.log)}
 	l := s.config.Limits
 	exempt, err := l.Exempt()
@@ -442,7 +450,6 @@ func (s *server) listen() error {
 	if err != nil {
 		return err
 	}
-	d.Address = s.address()
 	s.openUserSockets()
 	return nil
 }
@@ -450,7 +457,7 @@ func (s *server) listen() error {
 // address is how a client writes this server's address after ssh: the configured one, else the
 // one that the server listens on.
 func (s *server) address() string {
-	public := s.config.PublicHost
+	public := s.now.Load().PublicHost
 	if public == "" {
 		return address(s.edge.Addr())
 	}

@@ -25,8 +25,8 @@ import (
 // Files.
 type Dispatcher struct {
 	Commands *commands.Service
-	Prefixes string // attach's prefix keys, for clients and keys without their own
-	Address  string // how clients reach this server, for hints: agents@HOST, with -p if needed
+	Prefixes func() string // attach's prefix keys, for clients and keys without their own
+	Address  func() string // how clients reach this server, for hints: agents@HOST, with -p if needed
 	Log      *slog.Logger
 	Files    files.Room          // the temporary files of sftp
 	Choices  *Choices            // what people have set
@@ -38,13 +38,13 @@ type Dispatcher struct {
 // address is how the client would write this server's address after ssh.
 func (d *Dispatcher) address(c *sshd.Session) string {
 	if c.Local() {
-		return d.Address
+		return d.Address()
 	}
 	user := c.User()
 	if strings.ContainsFunc(user, func(r rune) bool { return r <= ' ' || r > '~' }) || user == "" {
 		user = "agents"
 	}
-	return strings.Replace(d.Address, "agents@", user+"@", 1)
+	return strings.Replace(d.Address(), "agents@", user+"@", 1)
 }
 
 // attach shares the session's terminal with the client. Without a terminal the client gets the
@@ -88,7 +88,7 @@ func (d *Dispatcher) share(ctx context.Context, c *sshd.Session, to commands.Att
 
 // prefixes are the prefix keys of a client: from its environment, its key or the configuration.
 func (d *Dispatcher) prefixes(c *sshd.Session) (prefixes, warning string) {
-	prefixes = d.Prefixes
+	prefixes = d.Prefixes()
 	if own := c.Identity().Prefixes; own != "" {
 		prefixes = own
 	}
