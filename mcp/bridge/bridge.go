@@ -211,14 +211,12 @@ func (l *link) fail(m message, code, text string, details map[string]any) {
 	_, _ = l.Out.Write(append(line, '\n')) // a client that is gone ends In too
 }
 
-// write sends a line to the server. A failure ends the connection, which its reader sees.
+// write sends a line to the server. If that fails, the connection has ended, and its reader sees why.
 func (l *link) write(line []byte) {
 	if !bytes.HasSuffix(line, []byte("\n")) {
 		line = append(line[:len(line):len(line)], '\n')
 	}
-	if _, err := l.conn.Write(line); err != nil {
-		_ = l.conn.Close()
-	}
+	_, _ = l.conn.Write(line)
 }
 
 // keepDialed keeps a connection until the client has ended.
