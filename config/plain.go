@@ -1,6 +1,9 @@
 package config
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
@@ -84,6 +87,21 @@ func (p plainer) value(v reflect.Value) any {
 
 // HasHidden says that a value is what Plain shows in place of a hidden one.
 func (s Session) HasHidden() bool { return hides(plainer{}.fields(reflect.ValueOf(s))) }
+
+// Digests are the fields that are set, each with a digest of its value. They tell whether the configuration has
+// changed, without a copy of its secrets.
+func (s Session) Digests() map[string]string {
+	out := map[string]string{}
+	for name, value := range (plainer{}).fields(reflect.ValueOf(s)) {
+		text, err := json.Marshal(value) // with its keys in order
+		if err != nil {
+			text = []byte(err.Error())
+		}
+		sum := sha256.Sum256(text)
+		out[name] = hex.EncodeToString(sum[:8])
+	}
+	return out
+}
 
 // hides says that a value is one that Plain shows in place of a hidden one.
 func hides(v any) bool {

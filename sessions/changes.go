@@ -73,6 +73,26 @@ func (c *core) changeForStart(was, now Spec, by Actor) error {
 	if c.life.Exit() == nil && c.link() == nil || c.life.Starting() || !reflect.DeepEqual(was, c.spec) {
 		return api.Errorf(api.CodeNotReady, "%s is being started or changed just now, or its program can't be reached: try again", c.spec.Name).With("session", c.spec.Name)
 	}
+	return c.become(now, by)
+}
+
+// Change changes a session's spec. What its program reads at its start changes with the next one.
+func (r *Registry) Change(ctx context.Context, s *Session, change func(Spec) Spec, by Actor) error {
+	was, now, err := r.changedFor(ctx, s, change)
+	if err != nil {
+		return err
+	}
+	return s.change(ctx, func(c *core) error {
+		if !reflect.DeepEqual(was, c.spec) {
+			return api.Errorf(api.CodeNotReady, "%s was changed just now: try again", c.spec.Name).With("session", c.spec.Name)
+		}
+		return c.become(now, by)
+	})
+}
+
+// become gives the session another spec.
+func (c *core) become(now Spec, by Actor) error {
+	was := c.spec
 	return c.changeSpec(func(s *Spec) { *s = now }, func() {
 		if !same(was.Tags, now.Tags) || !same(was.Meta, now.Meta) {
 			c.noteTags(by)

@@ -355,6 +355,8 @@ type Configured struct {
 	Gate   gate.Config   `json:"gate"`
 	Start  begin.Config  `json:"start,omitempty"`
 	Notify []notify.Rule `json:"notify,omitempty"`
+
+	Fields map[string]string `json:"fields,omitempty"` // a digest of each field that the file sets
 }
 
 // track is what the spec says of the agent.

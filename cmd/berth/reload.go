@@ -167,7 +167,9 @@ func (s *server) reload(ctx context.Context, source config.Source) (commands.Rel
 		s.poster.Load().Close()
 		s.startPoster()
 	}
-	problems := append(append(stored, s.followConfig(ctx)...), s.startSessions(ctx)...)
+	later, problems := s.followConfig(ctx)
+	waiting = append(waiting, later...)
+	problems = append(append(stored, problems...), s.startSessions(ctx)...)
 	for _, p := range s.keys.Problems() {
 		if p.Kind != keys.Notice && p.Kind != keys.Absent {
 			problems = append(problems, errors.New(p.String()))

@@ -274,7 +274,7 @@ func serve(ctx context.Context, c *config.Config, source config.Source, o serveO
 	if err := lock.Publish(c.RuntimeDir); err != nil {
 		return errors.Join(fmt.Errorf("write the socket's path: %w", err), s.edge.Shutdown(context.Background()))
 	}
-	s.followConfig(ctx) // before any notification by its rules
+	_, _ = s.followConfig(ctx) // before any notification by its rules
 	s.startPoster()
 	defer func() { s.poster.Load().Close() }()
 	s.startSessions(ctx)

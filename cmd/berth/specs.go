@@ -69,7 +69,7 @@ func (s *server) startSessions(ctx context.Context) (problems []error) {
 		whole, err := now.Resolve(c)
 		if err == nil {
 			made := spec(whole)
-			made.Configured = configured(made)
+			made.Configured = configured(made, whole)
 			_, err = s.sessions.New(ctx, made, server0)
 		}
 		if err != nil {
@@ -80,14 +80,14 @@ func (s *server) startSessions(ctx context.Context) (problems []error) {
 	return problems
 }
 
-func configured(spec sessions.Spec) *sessions.Configured {
-	return &sessions.Configured{Gate: spec.Gate, Start: spec.Start, Notify: spec.Notify}
+func configured(spec sessions.Spec, whole config.Session) *sessions.Configured {
+	return &sessions.Configured{Gate: spec.Gate, Start: spec.Start, Notify: spec.Notify, Fields: whole.Digests()}
 }
 
 // followConfig gives existing configured sessions, running or ended, the fields that changed in
-// the configuration since they were made, as far as that needs no restart. Its problems are in the
-// log too.
-func (s *server) followConfig(ctx context.Context) (problems []error) {
+// the configuration since they were made. waiting names those that wait for the next start of a session's program,
+// and those that no session can change. Its problems are in the log too.
+func (s *server) followConfig(ctx context.Context) (waiting []string, problems []error) {
 	now := s.now.Load()
 	for _, c := range now.Sessions {
 		there, ok := s.sessions.Find(c.Name)
@@ -96,12 +96,20 @@ func (s *server) followConfig(ctx context.Context) (problems []error) {
 		}
 		whole, err := now.Resolve(c)
 		if err == nil {
-			err = there.FollowConfig(ctx, *configured(spec(whole)), server0)
+			var fields []string
+			fields, err = s.followFields(ctx, there, whole)
+			for _, field := range fields {
+				waiting = append(waiting, "sessions."+c.Name+"."+field)
+			}
+		}
+		if err == nil {
+			given := spec(whole)
+			err = there.FollowConfig(ctx, *configured(given, whole), server0)
 		}
 		if err != nil {
 			s.log.Error("a session doesn't follow the configuration", "session", c.Name, "error", err)
 			problems = append(problems, fmt.Errorf("session %s doesn't follow the configuration: %w", c.Name, err))
 		}
 	}
-	return problems
+	return waiting, problems
 }
