@@ -12,6 +12,7 @@ import (
 	"berth/sessions/life"
 	"berth/sessions/loop"
 	"berth/sessions/outbox"
+	"berth/sessions/process"
 	"berth/sessions/prompts"
 	"berth/sessions/track"
 )
@@ -90,7 +91,7 @@ func (c *core) reportedStates(driver agent.Driver) []agent.State {
 		return agent.States
 	}
 	own := limited.ReportedStates()
-	if c.takesVisitors() && slices.Contains(own, agent.Idle) {
+	if process.Finds && c.takesVisitors() && slices.Contains(own, agent.Idle) {
 		return agent.States
 	}
 	return own

@@ -22,6 +22,9 @@ func Held(int, bool) bool { return false }
 // Sized is not known either.
 func Sized(int, int, int) bool { return true }
 
+// Finds reports whether Programs knows any process.
+const Finds = false
+
 // Programs are not known either: no agent is found in a shell.
 func Programs(int) []Program { return nil }
 

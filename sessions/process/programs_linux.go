@@ -12,6 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Finds reports whether Programs knows any process.
+const Finds = true
+
 // programsMost bounds how many processes of a foreground are read.
 const programsMost = 64
 
