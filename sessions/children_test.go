@@ -113,6 +113,18 @@ func TestRetentionOfChildren(t *testing.T) {
 	}
 }
 
+// TestRetentionOfAHugeSession: an agent that fills its folder pushes out its own session alone.
+func TestRetentionOfAHugeSession(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	huge, small, old := &Session{}, &Session{}, &Session{}
+	past := Retention{Total: 1000}.past(now, []endedSession{
+		{session: old, at: now.Add(-time.Hour), size: 300}, {session: huge, at: now, size: 2000}, {session: small, at: now.Add(-time.Minute), size: 300},
+	})
+	if len(past) != 1 || past[huge] == "" {
+		t.Errorf("%d sessions go, the huge one for %q", len(past), past[huge])
+	}
+}
+
 // TestStartsAreRecalled: what the folders say of starts before the server counts, but
 // for those that are older or to come.
 func TestStartsAreRecalled(t *testing.T) {

@@ -103,11 +103,13 @@ func (keep Retention) past(now time.Time, over []endedSession) map[*Session]stri
 			past[e.session] = "retention: age"
 			continue
 		}
+		// One that goes makes room: a huge one pushes out no others.
+		if keep.Total > 0 && (total+e.size > keep.Total || bytes[e.root]+e.size > part) {
+			past[e.session] = "retention: total size"
+			continue
+		}
 		total += e.size
 		bytes[e.root] += e.size
-		if keep.Total > 0 && (total > keep.Total || bytes[e.root] > part) {
-			past[e.session] = "retention: total size"
-		}
 	}
 	return past
 }

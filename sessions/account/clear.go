@@ -222,7 +222,7 @@ func gone(err error) error {
 	return err
 }
 
-// Size is how many bytes the regular files in a folder have. It looks at no more than sizeEntries
+// Size is how many bytes the regular files in a folder take. It looks at no more than sizeEntries
 // entries, and no deeper than sizeDepth, because a session's user may make any number of files.
 func Size(path string) (int64, error) {
 	f, err := openFolder(unix.AT_FDCWD, path)
@@ -256,7 +256,7 @@ func sizeOf(dir *os.File, depth int, left *int) (total int64) {
 			}
 			switch st.Mode & unix.S_IFMT {
 			case unix.S_IFREG:
-				total += st.Size
+				total += min(st.Size, int64(st.Blocks)*512) // a sparse file takes less than its size
 			case unix.S_IFDIR:
 				if inner, err := openFolder(int(dir.Fd()), name); err == nil && depth > 0 {
 					total += sizeOf(inner, depth-1, left)

@@ -91,6 +91,16 @@ func TestSizeDeep(t *testing.T) {
 	}
 }
 
+// TestSizeOfSparseFiles: a file can be longer than the disk.
+func TestSizeOfSparseFiles(t *testing.T) {
+	dir := t.TempDir()
+	check(t, os.WriteFile(dir+"/file", []byte("x"), 0o600))
+	check(t, os.Truncate(dir+"/file", 1<<40))
+	if n, err := Size(dir); n > 1<<20 || err != nil {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+}
+
 // TestClearClosed: folders that their owner has closed, the first of them too,
 // and links to what is elsewhere.
 func TestClearClosed(t *testing.T) {
