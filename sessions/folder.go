@@ -17,6 +17,10 @@ import (
 // after each command.
 const folderEvery = 2 * time.Second
 
+// lookRest is how long a folder isn't looked at again, as a multiple of the time that git took: an agent can have git
+// run programs of its own (filters), and all sessions share looksAtOnce.
+const lookRest = 10
+
 // looksAtOnce bounds how many folders git reads at once: after a start of the server all
 // sessions are due.
 const looksAtOnce = 2
@@ -35,8 +39,9 @@ func rests(state agent.State) bool {
 type folder struct {
 	env     folderEnv
 	looking bool
-	looked  time.Time // when the last look began
-	rested  time.Time // since when the agent rested that was looked at
+	looked  time.Time     // when the last look began
+	took    time.Duration // how long git took for it
+	rested  time.Time     // since when the agent rested that was looked at
 	last    *worktree.Look
 }
 
@@ -44,7 +49,7 @@ type folder struct {
 type folderEnv struct {
 	View       func() track.View
 	Ended      func() bool
-	Look       func(context.Context) *worktree.Look
+	Look       func(context.Context) (look *worktree.Look, took time.Duration)
 	Background func(work func(context.Context))
 	Do         func(ctx context.Context, fn func()) error
 	Changed    func()
@@ -72,9 +77,9 @@ func (f *folder) Tick(now time.Time) time.Time {
 	}
 	f.looking, f.looked, f.rested = true, now, f.env.View().Since
 	f.env.Background(func(ctx context.Context) {
-		look := f.env.Look(ctx)
+		look, took := f.env.Look(ctx)
 		_ = f.env.Do(context.WithoutCancel(ctx), func() { // a loop that has ended shows nothing
-			f.looking = false
+			f.looking, f.took = false, took
 			if was := f.last; (was == nil) != (look == nil) || was != nil && *was != *look {
 				f.last = look
 				f.env.Changed()
@@ -92,7 +97,7 @@ func (f *folder) due() time.Time {
 	if found || f.looking || !rests(view.Now) || view.Since.Equal(f.rested) {
 		return time.Time{}
 	}
-	if at := f.looked.Add(folderEvery); at.After(view.Since) {
+	if at := f.looked.Add(max(folderEvery, lookRest*f.took)); at.After(view.Since) {
 		return at
 	}
 	return view.Since

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"berth/sessions/account"
 	"berth/sessions/command"
@@ -49,31 +50,32 @@ func (r *Registry) runGit(ctx context.Context, of Spec, c worktree.Call) (worktr
 	return out, err
 }
 
-// lookAt is what git says of a session's folder; nil outside of a repository.
-func (r *Registry) lookAt(ctx context.Context, spec Spec) *worktree.Look {
+// lookAt is what git says of a session's folder, and how long it took; nil outside of a repository.
+func (r *Registry) lookAt(ctx context.Context, spec Spec) (*worktree.Look, time.Duration) {
 	g, err := r.git(spec)
 	if err != nil {
-		return nil
+		return nil, 0
 	}
 	user, err := r.options.Environment.account(spec)
 	if err != nil {
-		return nil
+		return nil, 0
 	}
 	inside, err := account.As(ctx, user, func() (bool, error) { return inRepository(spec.Cwd) })
 	if err != nil || !inside {
-		return nil
+		return nil, 0
 	}
 	probe := Spec{User: spec.User, UID: spec.UID, LoginEnv: spec.LoginEnv, Cwd: spec.Cwd, Command: []string{"git"}}
 	if _, err := r.options.Environment.resolveWith(probe, false); err != nil { // a run would ask the login shell again
-		return nil
+		return nil, 0
 	}
 	r.looks <- struct{}{}
 	defer func() { <-r.looks }()
+	began := time.Now()
 	look, err := g.Look(ctx, spec.Cwd)
 	if err != nil {
-		return nil
+		return nil, time.Since(began)
 	}
-	return &look
+	return &look, time.Since(began)
 }
 
 // inRepository says whether a folder or one above it has a .git. It keeps git from being

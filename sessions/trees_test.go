@@ -297,7 +297,7 @@ func TestLookWithoutGit(t *testing.T) {
 		}
 		return map[string]string{"PATH": dir}
 	}
-	if look := p.reg.lookAt(t.Context(), Spec{ID: "one", Name: "one", LoginEnv: true, Cwd: dir}); look != nil {
+	if look, _ := p.reg.lookAt(t.Context(), Spec{ID: "one", Name: "one", LoginEnv: true, Cwd: dir}); look != nil {
 		t.Errorf("%+v", look)
 	}
 	if asked == 0 || again > 0 {

@@ -60,10 +60,10 @@ func (c *core) folderEnv() folderEnv {
 	env := c.env()
 	return folderEnv{
 		View: c.track.View, Ended: func() bool { return c.life.Exit() != nil },
-		Look: func(ctx context.Context) *worktree.Look {
+		Look: func(ctx context.Context) (*worktree.Look, time.Duration) {
 			spec, err := ask(ctx, c.s, func(c *core) (Spec, error) { return c.spec, nil })
 			if err != nil {
-				return nil
+				return nil, 0
 			}
 			return c.s.reg.lookAt(ctx, spec)
 		},
