@@ -348,7 +348,7 @@ func (f *Fold) toolStarted(fact *agent.Fact) {
 	m := &f.m
 	f.explains(fact)
 	for i := range m.Calls {
-		if c := &m.Calls[i]; c.ID == fact.Call && c.ID != "" {
+		if c := &m.Calls[i]; c.ID == fact.Call && c.ID != "" && !c.loggedElse(fact) {
 			c.Hooked = c.Hooked || fact.Source == agent.SourceHook
 			if c.Asks == nil {
 				f.keepAsks(c, fact)
@@ -385,6 +385,12 @@ func (f *Fold) toolStarted(fact *agent.Fact) {
 	if m.Turn.Phase != "" {
 		m.Activity = agent.Uses(f.driver, fact.Tool, fact.Input)
 	}
+}
+
+// loggedElse reports whether the session log has had the call with another input. Any process of the session can
+// write a line with the id of a call before the agent does, so both count.
+func (c *call) loggedElse(fact *agent.Fact) bool {
+	return fact.Source == agent.SourceLog && c.Logged != "" && c.Logged != canonical(fact.Input)
 }
 
 // keepAsks keeps what the agent asks before it runs the call, if the fact reports that.
