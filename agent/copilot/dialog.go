@@ -44,7 +44,8 @@ func (s *screen) dialog() *agent.Dialog {
 const headRows = 2
 
 // frame returns the rows of the frame that ends the screen. whole is false when its upper side has
-// left the screen.
+// left the screen, or when the terminal broke a row: a text that is wider than Copilot reckons goes on in the
+// first column, where it can draw the side of a box.
 func (s *screen) frame() (rows []string, whole, boxed bool) {
 	side, edge := "", "─"
 	if strings.HasPrefix(s.text(s.last), "╰─") {
@@ -53,11 +54,13 @@ func (s *screen) frame() (rows []string, whole, boxed bool) {
 		return nil, false, false
 	}
 	rows = []string{}
+	broken := s.view.Lines[s.last].Wrapped
 	for i := s.last - 1; i >= headRows; i-- {
 		text := s.text(i)
+		broken = broken || s.view.Lines[i].Wrapped
 		switch {
 		case boxed && strings.HasPrefix(text, edge), !boxed && s.rule(i) && len(rows) > 0 && strings.HasPrefix(rows[0], " "+askForm):
-			return rows, !s.view.Lines[i].Wrapped, boxed
+			return rows, !broken, boxed
 		case boxed && !strings.HasPrefix(text, side):
 			return nil, false, boxed
 		}
@@ -164,7 +167,7 @@ func options(d *agent.Dialog, rows []string) int {
 		}
 		o := agent.Option{Number: pattern.Number(m[2]), Focused: m[1] == "❯ ", Label: flat(slices.Insert(label, 0, m[3]))}
 		if at := ofFolder.FindStringIndex(o.Label); at != nil { // a row's end may be within it
-			o.Label, o.More = o.Label[:at[0]], drawn.Squeeze(o.Label[at[0]:])
+			o.Label = o.Label[:at[0]] + " " + drawn.Squeeze(o.Label[at[0]:])
 		}
 		list, label = slices.Insert(list, 0, o), []string{}
 		if o.Number == 1 {
@@ -216,15 +219,19 @@ func form(d *agent.Dialog) *agent.Dialog {
 	}
 	paragraph := d.Lines[max(first, 0):max(end-1, 0)]
 	var list []agent.Option
+	marks := 0 // a label of several lines may draw the mark too
 	for _, row := range paragraph[min(1, len(paragraph)):] {
 		if m := choiceRow.FindStringSubmatch(row); m != nil {
+			if m[1] == "❯ " {
+				marks++
+			}
 			list = append(list, agent.Option{Focused: m[1] == "❯ ", Label: m[2]})
 		} else if n := len(list); n > 0 {
 			list[n-1].Label += " " + strings.TrimSpace(row)
 		}
 	}
 	single := strings.HasPrefix(flat(d.Lines[end:]), "↑/↓ select · enter accept · ctrl+d")
-	if d.Cut || !single || len(list) < 2 || list[len(list)-1].Label != otherAnswer {
+	if d.Cut || !single || marks > 1 || len(list) < 2 || list[len(list)-1].Label != otherAnswer {
 		return d
 	}
 	d.Type, d.Options = agent.PromptQuestion, list[:len(list)-1]
