@@ -20,6 +20,8 @@ import (
 const (
 	// quietEvents is how long no event comes before a wait has read all that there are.
 	quietEvents = 200 * time.Millisecond
+	// quietLook is how often a quiet session is looked at after that.
+	quietLook = 2 * time.Second
 	// turnless is how long an agent stays idle after it took a message until the message is one without a turn, such
 	// as a command of the agent's own.
 	turnless = 2 * time.Second
@@ -44,8 +46,9 @@ func (c *Call) waitQueued(ctx context.Context, s *sessions.Session, id string) e
 	}
 	t := &queuedTurn{c: c, s: s, id: id}
 	reader := c.Sessions.Events().FollowSession(s.ID(), from)
+	look := quietEvents
 	for {
-		quiet, cancel := context.WithTimeout(ctx, quietEvents)
+		quiet, cancel := context.WithTimeout(ctx, look)
 		line, err := reader.Next(quiet)
 		cancel()
 		if err := c.may("wait", keys.Viewer, s); err != nil {
@@ -56,8 +59,10 @@ func (c *Call) waitQueued(ctx context.Context, s *sessions.Session, id string) e
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err == nil:
+			look = quietEvents
 			state, over, err = t.event(line)
 		case errors.Is(err, context.DeadlineExceeded):
+			look = quietLook
 			state, over, err = t.quiet(ctx)
 		default:
 			err = fmt.Errorf("read the event log: %w", err)
