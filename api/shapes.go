@@ -87,6 +87,8 @@ type Session struct {
 	Cwd          string  `json:"cwd"`
 	Branch       *string `json:"branch"`        // of git in cwd, read when the agent rests; null: none
 	ChangedFiles *int    `json:"changed_files"` // likewise; null: cwd is in no repository
+
+	Parent *string `json:"parent"` // id of the session whose agent started it; null: a person or program outside did
 }
 
 // State is the answer of the verb state.

@@ -68,7 +68,13 @@ func targetFlags(flags *pflag.FlagSet, verb *Verb) {
 		flags.Bool("all", false, "the target all")
 	}
 	flags.StringSlice("label", nil, "the targets tag:LABEL")
+	if treeVerbs[verb.Name] {
+		flags.Bool("tree", false, "with each target the sessions that its agent started, and theirs")
+	}
 }
+
+// treeVerbs are the verbs that may take a session with all below it.
+var treeVerbs = map[string]bool{"ls": true, "kill": true, "watch": true, "rm": true}
 
 // addTargets adds the targets of --all and --label to the words.
 func (c *Call) addTargets(verb *Verb) error {

@@ -43,7 +43,7 @@ func keptOf(s *sessions.Session) Kept {
 
 func killVerb() *Verb {
 	return &Verb{
-		Name: "kill", Group: "keep", Synopsis: "TARGET... [--grace 10s]", Short: "end a session's program: SIGHUP, then SIGKILL to the whole process tree",
+		Name: "kill", Group: "keep", Synopsis: "TARGET... [--tree] [--grace 10s]", Short: "end a session's program: SIGHUP, then SIGKILL to the whole process tree",
 		Examples: []Example{
 			{"kill beta", "end its program; the session stays"},
 			{"kill tag:web --grace 1s", "of all with a tag"},
@@ -58,6 +58,30 @@ func kill(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
+	done := map[string]bool{}
+	for range killRounds {
+		if err := c.killAll(ctx, list); err != nil || !c.tree() {
+			return err
+		}
+		for _, s := range list {
+			done[s.ID()] = true
+		}
+		if list, err = c.targets(c.Args, orAll); err != nil {
+			return err
+		}
+		list = slices.DeleteFunc(list, func(s *sessions.Session) bool { return done[s.ID()] || !s.Status().Running() })
+		if len(list) == 0 {
+			return nil
+		}
+	}
+	return api.Errorf(api.CodeLimit, "sessions were started below it all the time: kill --tree again")
+}
+
+// killRounds bounds how often kill --tree looks for sessions that were started in the meantime. A session that
+// has ended starts no more, so each round goes a generation deeper at most.
+const killRounds = 8
+
+func (c *Call) killAll(ctx context.Context, list []*sessions.Session) error {
 	grace, _ := c.flags.GetDuration("grace")
 	if grace < 0 || grace > time.Minute {
 		return api.Errorf(api.CodeUsage, "kill: --grace must be a time of at most 1m, such as 10s")

@@ -16,7 +16,7 @@ import (
 
 func lsVerb() *Verb {
 	return &Verb{
-		Name: "ls", Group: "see", Synopsis: "[TARGET...] [--state STATE,..]", Short: "list sessions",
+		Name: "ls", Group: "see", Synopsis: "[TARGET...] [--state STATE,..] [--tree]", Short: "list sessions",
 		Examples: []Example{
 			{"ls", "all sessions that you may see"},
 			{"ls tag:web --state prompt,error,parked", "those with a tag that need a person"},
@@ -54,12 +54,20 @@ func ls(_ context.Context, c *Call) error {
 			return
 		}
 		lines := [][]string{{"NAME", "STATE", "SINCE", "AGENT", "MODE", "SIZE", "WRITER", "VIEWERS", "TAGS", "BRANCH", "FOLDER", "TITLE"}}
+		below := map[string]int{} // generations below a listed session, by id
 		for _, r := range rows {
 			writer := "-"
 			if r.Writer != nil {
 				writer = r.Writer.Identity
 			}
-			lines = append(lines, []string{r.Session, r.State, ago(c.Now(), r.Since.Time), r.Agent, orDash(orEmpty(r.Mode)),
+			name := r.Session
+			if depth, listed := below[orEmpty(r.Parent)]; listed && c.tree() {
+				below[r.ID] = depth + 1
+				name = strings.Repeat("  ", depth+1) + name
+			} else {
+				below[r.ID] = 0
+			}
+			lines = append(lines, []string{name, r.State, ago(c.Now(), r.Since.Time), r.Agent, orDash(orEmpty(r.Mode)),
 				fmt.Sprintf("%dx%d", r.Cols, r.Rows), writer, fmt.Sprint(r.Viewers), orDash(strings.Join(r.Tags, ",")), branchWords(r.Branch, r.ChangedFiles), orDash(r.Cwd), r.Title})
 		}
 		table(w, lines)

@@ -186,8 +186,13 @@ func (c *Call) promptOption(is string, docs ...*Document) (string, error) {
 // the server's environment, which would show its value, and a conversation, which would show its
 // content. It also includes what the profile says about hooks and trust.
 func (c *Call) ownProgram() bool {
-	for _, name := range []string{"env", "env-pass", "user", "cwd", "agent", "rules", "resume", "conversation", "isolate", "groom", "trust", "accept-bypass"} {
+	for _, name := range []string{"env", "env-pass", "user", "agent", "rules", "resume", "conversation", "isolate", "groom", "trust", "accept-bypass"} {
 		if c.flags.Changed(name) {
+			return true
+		}
+	}
+	if dir, _ := c.flags.GetString("cwd"); c.flags.Changed("cwd") {
+		if id := c.Identity(); id.Kind != keys.KindAgent || !c.Sessions.MayWorkIn(id.Session, dir) {
 			return true
 		}
 	}

@@ -127,10 +127,58 @@ func (c *Call) targets(list []string, emptyIsAll bool) ([]*sessions.Session, err
 			}
 		}
 	}
+	if c.tree() {
+		found = c.withBelow(found)
+	}
 	if len(found) == 0 && !emptyIsAll {
 		return nil, api.Errorf(api.CodeNotFound, "no session matches %s", api.Quote(strings.Join(list, " ")))
 	}
 	return found, nil
+}
+
+// tree says whether --tree was given.
+func (c *Call) tree() bool {
+	if c.flags == nil || c.flags.Lookup("tree") == nil {
+		return false
+	}
+	tree, _ := c.flags.GetBool("tree")
+	return tree
+}
+
+// withBelow adds the sessions below those of a list, each after its parent.
+func (c *Call) withBelow(list []*sessions.Session) []*sessions.Session {
+	children := map[string][]*sessions.Session{}
+	for _, s := range c.Sessions.All() {
+		if st := s.Status(); st.Parent != "" && c.sees(s) {
+			children[st.Parent] = append(children[st.Parent], s)
+		}
+	}
+	listed := map[string]bool{}
+	for _, s := range list {
+		listed[s.ID()] = true
+	}
+	var out []*sessions.Session
+	done := map[string]bool{}
+	var add func(s *sessions.Session)
+	add = func(s *sessions.Session) {
+		if done[s.ID()] {
+			return
+		}
+		done[s.ID()] = true
+		out = append(out, s)
+		for _, child := range children[s.ID()] {
+			add(child)
+		}
+	}
+	for _, s := range list {
+		if !listed[s.Status().Parent] { // its parent brings it
+			add(s)
+		}
+	}
+	for _, s := range list {
+		add(s)
+	}
+	return out
 }
 
 // named are the ids of the sessions that the words name one by one, not by all or tag:T.

@@ -25,7 +25,7 @@ const heartbeatEvery = 15 * time.Second
 
 func watchVerb() *Verb {
 	return &Verb{
-		Name: "watch", Group: "follow", Synopsis: "[TARGET...] [--type T,..|--state STATE,..] [--since CURSOR] [--past] [--full] [--until STATE] [--timeout D]",
+		Name: "watch", Group: "follow", Synopsis: "[TARGET...] [--tree] [--type T,..|--state STATE,..] [--since CURSOR] [--past] [--full] [--until STATE] [--timeout D]",
 		Short: "follow events, one a line",
 		Examples: []Example{
 			{"watch --timeout 1s", "each event as a line of JSON, for a second"},
@@ -366,8 +366,12 @@ func (w *watcher) aimedAt(line events.Line) bool {
 				return true
 			}
 		}
-		if s, ok := w.Sessions.Find(t); ok && s.ID() == line.ID {
+		s, ok := w.Sessions.Find(t)
+		if ok && s.ID() == line.ID {
 			return true // it was renamed since
+		}
+		if ok && w.tree() && w.Sessions.Descends(line.ID, s.ID()) {
+			return true
 		}
 	}
 	return false

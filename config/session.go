@@ -76,11 +76,15 @@ type Gate struct {
 
 // Children is what an agent inside a session may start, and what it may do to those sessions.
 type Children struct {
-	Profiles []string `yaml:"profiles"`
-	Max      int      `yaml:"max"`    // that run at once
-	Starts   int      `yaml:"starts"` // started in a minute, including their own children; 0: the default
-	Keep     int      `yaml:"keep"`   // ended ones that are kept, counted likewise; 0: the default
-	Verbs    []string `yaml:"verbs"`
+	Profiles []string      `yaml:"profiles"`
+	Max      int           `yaml:"max"`            // that run at once, with those that they start
+	Depth    int           `yaml:"depth"`          // generations; 0: as deep as there are
+	Total    int           `yaml:"total"`          // that are ever started, including their own children; 0: no bound
+	Lifetime time.Duration `yaml:"lifetime"`       // of each of them; 0: no bound
+	Cwd      []string      `yaml:"cwd" path:"yes"` // folders that the agent may give them, with what is in them
+	Starts   int           `yaml:"starts"`         // started in a minute, including their own children; 0: the default
+	Keep     int           `yaml:"keep"`           // ended ones that are kept, counted likewise; 0: the default
+	Verbs    []string      `yaml:"verbs"`
 }
 
 // Notify says who is notified when an agent waits, and how: notify.Rule has the meaning of the fields.

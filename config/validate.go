@@ -175,9 +175,17 @@ func (v *validation) children(field string, c *Children) {
 	if c.Max <= 0 {
 		v.add(field+".max", "the number of sessions that may run at once is missing", "give a number")
 	}
-	for name, n := range map[string]int{"starts": c.Starts, "keep": c.Keep} {
+	for name, n := range map[string]int{"starts": c.Starts, "keep": c.Keep, "depth": c.Depth, "total": c.Total} {
 		if n < 0 || n > maxChildren {
 			v.add(field+"."+name, fmt.Sprintf("%d is out of range", n), fmt.Sprintf("give a number from 1 to %d, or leave it out", maxChildren))
+		}
+	}
+	if c.Lifetime < 0 {
+		v.add(field+".lifetime", "the time is below 0", "write a time such as 2h, or leave it out")
+	}
+	for i, dir := range c.Cwd {
+		if !filepath.IsAbs(dir) {
+			v.add(fmt.Sprintf("%s.cwd[%d]", field, i), quote(dir)+" isn't an absolute path", "write the whole path")
 		}
 	}
 	for i, verb := range c.Verbs {

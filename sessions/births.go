@@ -11,11 +11,15 @@ import (
 // Children says what an agent inside a session may start, and what it may do to
 // what it started. The zero value is nothing.
 type Children struct {
-	Profiles []string `json:"profiles"` // that it may start
-	Max      int      `json:"max"`      // so many that run at once, made by this session itself
-	Starts   int      `json:"starts"`   // in a minute, by the whole lineage; 0: DefaultStarts
-	Keep     int      `json:"keep"`     // ended ones of the lineage that are kept; 0: DefaultKeep
-	Verbs    []string `json:"verbs"`    // that it may use on them and what they start, beside looking
+	Profiles   []string `json:"profiles"`    // that it may start
+	Max        int      `json:"max"`         // sessions below this one that run at once
+	Depth      int      `json:"depth"`       // generations below this one; 0: as deep as there are
+	Total      int      `json:"total"`       // sessions that are ever started below this one; 0: no bound
+	LifetimeMS int64    `json:"lifetime_ms"` // of each session below this one; 0: no bound
+	Cwd        []string `json:"cwd"`         // folders that it may name for a child, with what is in them
+	Starts     int      `json:"starts"`      // in a minute, by the whole lineage; 0: DefaultStarts
+	Keep       int      `json:"keep"`        // ended ones of the lineage that are kept; 0: DefaultKeep
+	Verbs      []string `json:"verbs"`       // that it may use on them and what they start, beside looking
 }
 
 // What a session without numbers of its own is given. An agent that hands out
@@ -44,7 +48,17 @@ func (c Children) verbs() []string {
 type births struct {
 	mu     sync.Mutex
 	recent map[string][]time.Time // within startsIn, by the root of the lineage
-	coming map[string]string      // parents of those that are being made, by the child's id
+	coming map[string][]string    // the lineages of those that are being made, by the child's id
+	born   map[string]int         // sessions that were started below one, by its id
+}
+
+// ancestor is a session above one that is to be made.
+type ancestor struct {
+	id, name string
+	depth    int
+	may      Children
+	born     int      // as its folder says; births may know of more
+	run      []string // ids of the sessions below it that run
 }
 
 // recall counts the children that were started before the server, by when each kept one
@@ -60,25 +74,33 @@ func (b *births) recall(now time.Time, root string, made time.Time) {
 	slices.SortFunc(b.recent[root], time.Time.Compare)
 }
 
-// begin counts the child that spec is to make, where no more run than max and no
-// more of its lineage were started than starts. run lists the parent's children
-// that run.
-func (b *births) begin(now time.Time, spec Spec, run func() []string, max, starts int) error {
+// begin counts the child that spec is to make, in one step, where each session above it allows one more and
+// no more of its lineage were started than starts. It returns how many each has by then.
+func (b *births) begin(now time.Time, spec Spec, lineage func() []ancestor, starts int) (map[string]int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	n := 0
-	for _, parent := range b.coming {
-		if parent == spec.Parent {
-			n++
+	above := lineage()
+	for _, a := range above {
+		n := 0
+		for _, ids := range b.coming {
+			if slices.Contains(ids, a.id) {
+				n++
+			}
 		}
-	}
-	for _, id := range run() {
-		if _, counted := b.coming[id]; !counted {
-			n++
+		for _, id := range a.run {
+			if _, counted := b.coming[id]; !counted {
+				n++
+			}
 		}
-	}
-	if n >= max {
-		return fmt.Errorf("%d children of it run, and no more may: wait until one has ended", n)
+		total := max(b.born[a.id], a.born)
+		switch {
+		case a.may.Max > 0 && n >= a.may.Max:
+			return nil, fmt.Errorf("%d sessions below %s run, and no more may: wait until one has ended", n, a.name)
+		case a.may.Total > 0 && total >= a.may.Total:
+			return nil, fmt.Errorf("%d sessions were started below %s, and children.total allows no more", total, a.name)
+		case a.may.Depth > 0 && spec.Depth-a.depth > a.may.Depth:
+			return nil, fmt.Errorf("it would be %d generations below %s, and children.depth allows %d", spec.Depth-a.depth, a.name, a.may.Depth)
+		}
 	}
 	for root, times := range b.recent {
 		times = slices.DeleteFunc(times, func(t time.Time) bool { return now.Sub(t) >= startsIn })
@@ -88,11 +110,17 @@ func (b *births) begin(now time.Time, spec Spec, run func() []string, max, start
 	}
 	if times := b.recent[spec.Root]; len(times) >= starts {
 		wait := times[0].Add(startsIn).Sub(now).Truncate(time.Second) + time.Second
-		return fmt.Errorf("%d sessions of its lineage were started within a minute, and no more may be: wait %s, or raise children.starts in the configuration", len(times), wait)
+		return nil, fmt.Errorf("%d sessions of its lineage were started within a minute, and no more may be: wait %s, or raise children.starts in the configuration", len(times), wait)
 	}
 	b.recent[spec.Root] = append(b.recent[spec.Root], now)
-	b.coming[spec.ID] = spec.Parent
-	return nil
+	born, ids := map[string]int{}, []string{}
+	for _, a := range above {
+		b.born[a.id] = max(b.born[a.id], a.born) + 1
+		born[a.id] = b.born[a.id]
+		ids = append(ids, a.id)
+	}
+	b.coming[spec.ID] = ids
+	return born, nil
 }
 
 // end says that the child is known by now, or that there will be none.

@@ -2,8 +2,11 @@ package sessions
 
 import (
 	"cmp"
+	"context"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"berth/api"
 	"berth/keys"
@@ -50,7 +53,7 @@ func (r *Registry) likeParent(spec Spec, by Actor) Spec {
 // child makes a spec that an agent asks for one of its session's children, or says
 // why there will be none. Whose child it is comes from where the caller descends
 // from, never from what it says. r.births.end follows where there may be one.
-func (r *Registry) child(spec Spec, by Actor) (Spec, error) {
+func (r *Registry) child(ctx context.Context, spec Spec, by Actor) (Spec, error) {
 	no := func(format string, args ...any) (Spec, error) {
 		return spec, api.Errorf(api.CodeDenied, format, args...).With("verb", "new").With("identity", by.Identity.Name)
 	}
@@ -72,17 +75,87 @@ func (r *Registry) child(spec Spec, by Actor) (Spec, error) {
 	case spec.Name != "" && !strings.HasPrefix(spec.Name, st.Name+"-") && !strings.HasPrefix(spec.Name, st.Name+"."):
 		return no("a child of %s is called %s-... or %s.... : give it such a name, or none", st.Name, st.Name, st.Name)
 	}
-	run := func() (ids []string) {
-		for _, s := range r.All() {
-			if one := s.Status(); one.Parent == st.ID && one.Running() {
-				ids = append(ids, one.ID)
-			}
-		}
-		return ids
-	}
 	spec.Parent, spec.Root, spec.Depth = st.ID, r.root(st.Spec), st.Depth+1
-	if err := r.births.begin(r.now(), spec, run, may.Max, r.ofRoot(spec.Root).starts()); err != nil {
+	spec.Ends = st.Ends // no session outlives what was allowed above it
+	if may.LifetimeMS > 0 {
+		if ends := r.now().Add(time.Duration(may.LifetimeMS) * time.Millisecond); st.Ends.IsZero() || ends.Before(st.Ends.Time) {
+			spec.Ends = api.At(ends)
+		}
+	}
+	born, err := r.births.begin(r.now(), spec, func() []ancestor { return r.above(spec) }, r.ofRoot(spec.Root).starts())
+	if err != nil {
 		return spec, api.Errorf(api.CodeLimit, "%s: %w", st.Name, err).With("session", st.Name)
 	}
+	if err := r.keepBorn(ctx, born); err != nil {
+		r.births.end(spec.ID)
+		return spec, err
+	}
 	return spec, nil
+}
+
+// above are the sessions above one that is to be made, from its parent on. Of removed ones only the last is
+// missed: the root is known by its id.
+func (r *Registry) above(spec Spec) (list []ancestor) {
+	seen := map[string]bool{}
+	add := func(id string) (next string) {
+		s, ok := r.Find(id)
+		if !ok || seen[id] {
+			return ""
+		}
+		seen[id] = true
+		st := s.Status()
+		a := ancestor{id: st.ID, name: st.Name, depth: st.Depth, may: st.Children, born: st.Born}
+		for _, one := range r.All() {
+			if o := one.Status(); o.Running() && (r.Descends(o.ID, st.ID) || o.Root == st.ID) {
+				a.run = append(a.run, o.ID)
+			}
+		}
+		list = append(list, a)
+		return st.Parent
+	}
+	for id := spec.Parent; id != ""; {
+		id = add(id)
+	}
+	add(spec.Root)
+	return list
+}
+
+// keepBorn writes the numbers of sessions that were started below others, so that the next server knows
+// them. They are written before the session starts: a kill in between counts one too many, never too few.
+func (r *Registry) keepBorn(ctx context.Context, born map[string]int) error {
+	for id, n := range born {
+		s, ok := r.Find(id)
+		if !ok || s.Status().Children.Total == 0 {
+			continue
+		}
+		err := s.change(ctx, func(c *core) error {
+			if c.spec.Born >= n {
+				return nil
+			}
+			return c.changeSpec(func(spec *Spec) { spec.Born = n }, func() {})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// MayWorkIn says whether a process inside a session may name a folder for the session that it starts.
+func (r *Registry) MayWorkIn(session, dir string) bool {
+	s, ok := r.Find(session)
+	if !ok {
+		return false
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil || !filepath.IsAbs(real) {
+		return false
+	}
+	return slices.ContainsFunc(s.Status().Children.Cwd, func(listed string) bool {
+		if listed, err = filepath.EvalSymlinks(listed); err != nil {
+			return false
+		}
+		within, err := filepath.Rel(listed, real)
+		return err == nil && within != ".." && !strings.HasPrefix(within, "../")
+	})
 }

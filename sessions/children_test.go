@@ -28,7 +28,7 @@ func TestStartsOfAnAgent(t *testing.T) {
 	p.close()
 	p.options.Now = func() time.Time { return began.Add(time.Duration(later.Load())) }
 	p.open()
-	lead, agent := p.lead(Children{Profiles: []string{"worker", "nested"}, Max: 1, Starts: 3})
+	lead, agent := p.lead(Children{Profiles: []string{"worker", "nested"}, Max: 2, Starts: 3})
 	start := func(by Actor) (*Session, error) {
 		return p.reg.New(t.Context(), Spec{Profile: "worker", Command: []string{"sleep", "600"}, Children: Children{Profiles: []string{"worker"}, Max: 9}}, by)
 	}
@@ -37,9 +37,6 @@ func TestStartsOfAnAgent(t *testing.T) {
 		s, err := start(agent)
 		if err != nil {
 			t.Fatalf("start %d: %v", i, err)
-		}
-		if _, err := start(agent); codeOf(err) != api.CodeLimit || !strings.Contains(err.Error(), "wait until one has ended") {
-			t.Errorf("a second at once: %v", err)
 		}
 		if last = s; i < 2 {
 			<-s.End(t.Context(), tester, 0)
@@ -129,16 +126,61 @@ func TestRetentionOfAHugeSession(t *testing.T) {
 // for those that are older or to come.
 func TestStartsAreRecalled(t *testing.T) {
 	now := time.Unix(1e9, 0)
-	b := births{recent: map[string][]time.Time{}, coming: map[string]string{}}
+	b := births{recent: map[string][]time.Time{}, coming: map[string][]string{}, born: map[string]int{}}
 	for _, age := range []time.Duration{10 * time.Second, 50 * time.Second, startsIn, -time.Hour} {
 		b.recall(now, "lead", now.Add(-age))
 	}
 	b.recall(now, "", now) // a person's
-	none := func() []string { return nil }
-	if err := b.begin(now, Spec{ID: "a", Root: "lead"}, none, 9, 2); err == nil || !strings.Contains(err.Error(), "2 sessions") || !strings.Contains(err.Error(), "wait 11s") {
+	none := func() []ancestor { return nil }
+	if _, err := b.begin(now, Spec{ID: "a", Root: "lead"}, none, 2); err == nil || !strings.Contains(err.Error(), "2 sessions") || !strings.Contains(err.Error(), "wait 11s") {
 		t.Errorf("a third: %v", err)
 	}
-	if err := b.begin(now.Add(10*time.Second), Spec{ID: "b", Root: "lead"}, none, 9, 2); err != nil {
+	if _, err := b.begin(now.Add(10*time.Second), Spec{ID: "b", Root: "lead"}, none, 2); err != nil {
 		t.Errorf("when the first is a minute ago: %v", err)
+	}
+}
+
+// TestSubtrees: each session above has its numbers for all below it, and what is being started counts.
+func TestSubtrees(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	lead := ancestor{id: "lead", name: "lead", may: Children{Max: 3, Total: 4, Depth: 2}}
+	sub := ancestor{id: "sub", name: "sub", depth: 1, may: Children{Max: 2}}
+	b := births{recent: map[string][]time.Time{}, coming: map[string][]string{}, born: map[string]int{}}
+	begin := func(id string, depth int, above ...ancestor) error {
+		_, err := b.begin(now, Spec{ID: id, Root: "lead", Depth: depth}, func() []ancestor { return above }, 100)
+		return err
+	}
+	steps := []struct {
+		id    string
+		depth int
+		above []ancestor
+		want  string
+	}{
+		{"sub", 1, []ancestor{lead}, ""},
+		{"a", 2, []ancestor{sub, lead}, ""},
+		{"deep", 3, []ancestor{{id: "a", name: "a", depth: 2, may: Children{Max: 9}}, sub, lead}, "3 generations below lead"},
+		{"b", 2, []ancestor{sub, lead}, ""},
+		{"c", 2, []ancestor{sub, lead}, "2 sessions below sub run"},
+		{"d", 1, []ancestor{lead}, "3 sessions below lead run"},
+	}
+	for _, s := range steps {
+		err := begin(s.id, s.depth, s.above...)
+		if s.want == "" && err != nil || s.want != "" && (err == nil || !strings.Contains(err.Error(), s.want)) {
+			t.Errorf("%s: %v, want %q", s.id, err, s.want)
+		}
+	}
+	b.end("a")
+	b.end("b")
+	if err := begin("d", 1, lead); err != nil {
+		t.Error(err)
+	}
+	b.end("d")
+	if err := begin("e", 1, lead); err == nil || !strings.Contains(err.Error(), "4 sessions were started below lead") {
+		t.Errorf("a fifth: %v", err)
+	}
+	again := births{recent: map[string][]time.Time{}, coming: map[string][]string{}, born: map[string]int{}}
+	lead.born = 4 // as its folder says after a restart of the server
+	if _, err := again.begin(now, Spec{ID: "f", Root: "lead", Depth: 1}, func() []ancestor { return []ancestor{lead} }, 100); err == nil {
+		t.Error("the total was forgotten")
 	}
 }

@@ -32,6 +32,9 @@ func (r *Registry) restart(ctx context.Context, s *Session, first func(*core) er
 	if err := r.mayCause(by, eventsOfStart); err != nil {
 		return err
 	}
+	if ends := s.Status().Ends; !ends.IsZero() && !r.now().Before(ends.Time) {
+		return api.Errorf(api.CodeLimit, "the lifetime of %s ended at %s: start another session", s.Status().Name, ends.Format(api.TimeLayout)).With("session", s.Status().Name)
+	}
 	done := make(chan error, 1)
 	if err := r.writtenDown(ctx, s); err != nil {
 		return err

@@ -97,7 +97,7 @@ func (r *Registry) New(ctx context.Context, spec Spec, by Actor) (*Session, erro
 	spec.ID = ulid.Make().String()
 	inside := by.Identity.Kind == keys.KindAgent
 	if inside {
-		if spec, err = r.child(spec, by); err != nil {
+		if spec, err = r.child(ctx, spec, by); err != nil {
 			return nil, err
 		}
 		defer r.births.end(spec.ID)

@@ -19,7 +19,7 @@ func (c *core) lifeEnv() life.Env {
 	return life.Env{
 		Env: c.env(),
 		Spec: func() life.Spec {
-			return life.Spec{Restart: c.spec.Restart, Again: c.spec.Again, TTL: c.spec.Limits.TTL, Idle: c.spec.Limits.IdleTimeout}
+			return life.Spec{Restart: c.spec.Restart, Again: c.spec.Again, TTL: c.spec.Limits.TTL, Ends: c.spec.Ends.Time, Idle: c.spec.Limits.IdleTimeout}
 		},
 		State:    func() agent.State { return c.track.State() },
 		SetState: func(state agent.State, cause string) { c.track.SetState(state, agent.TierProcess, cause) },

@@ -107,6 +107,8 @@ type Spec struct {
 	Root       string            `json:"root"`   // id of the session that the parents' lineage begins with; empty: none made it
 	Depth      int               `json:"depth"`
 	Children   Children          `json:"children"`
+	Born       int               `json:"born"` // sessions that were started below it
+	Ends       api.Time          `json:"ends"` // when it is ended, whatever started it again; zero: never
 	Created    api.Time          `json:"created"`
 	CreatedBy  string            `json:"created_by"`
 

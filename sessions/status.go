@@ -124,7 +124,7 @@ func (s *Status) Row() api.Session {
 	return api.Session{
 		Prompt: promptOrNil(s.Request), Activity: s.Activity, Failure: s.Failure, ResumeAt: s.resumeAt(), Session: s.Name, ID: s.ID, Agent: s.Agent, Mode: s.Mode, Attached: orNil(s.Attached), State: string(s.Now), Since: api.At(s.Since),
 		Title: terminal.Printable(s.Title), Writer: s.Writer, Viewers: s.Viewers, Tags: tags, PID: s.PID, Cols: s.Cols, Rows: s.Rows,
-		Cwd: s.Cwd, Branch: s.branch(), ChangedFiles: s.changedFiles(),
+		Cwd: s.Cwd, Branch: s.branch(), ChangedFiles: s.changedFiles(), Parent: orNil(s.Parent),
 	}
 }
 

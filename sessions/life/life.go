@@ -83,6 +83,7 @@ type Spec struct {
 	Restart Restart
 	Again   []int // exit codes of a program that asks to be started once more
 	TTL     time.Duration
+	Ends    time.Time // zero: never
 	Idle    time.Duration
 }
 

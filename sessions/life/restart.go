@@ -64,10 +64,16 @@ func (l *Life) limitsDue() (time.Time, bool) {
 			at = t
 		}
 	}
+	if !spec.Ends.IsZero() && (at.IsZero() || spec.Ends.Before(at)) {
+		at = spec.Ends
+	}
 	return at, !at.IsZero()
 }
 
 func (l *Life) limitWhy(now time.Time) string {
+	if ends := l.env.Spec().Ends; !ends.IsZero() && !now.Before(ends) {
+		return "lifetime"
+	}
 	if ttl := l.env.Spec().TTL; ttl > 0 && !now.Before(l.started.Add(ttl)) {
 		return "ttl"
 	}
