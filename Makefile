@@ -10,7 +10,7 @@ VERSION := $(shell packaging/version)
 LDFLAGS := -X berth/api.release=$(VERSION) -X berth/api.commit=$(shell git rev-parse HEAD 2>/dev/null) \
 	-X berth/api.committed=$(shell git show -s --format=%cI 2>/dev/null) $(STRIP)
 
-.PHONY: all build dist dist-here image run test test-packages test-agents test-agents-ci test-claude-newer test-agents-latest test-gemini suites soak-agents soak-dialogs vet bench fuzz fuzz-edge clean
+.PHONY: all build dist dist-here image run test test-packages test-agents test-agents-ci test-claude-newer test-agents-latest test-gemini suites soak-agents soak-dialogs soak-shells vet bench fuzz fuzz-edge clean
 
 all: build
 
@@ -114,6 +114,10 @@ soak-agents:
 DIALOGS := TestWays|TestScenarios$$/^(killed-at-a-prompt|odd-commands|permission|person-first|small-window|two-in-a-row)$$|TestRespond|TestKeys|TestHooksEnd|TestForeignHooks|TestPermission|TestFilesAndPages|TestTwoInARow|TestQuestions|TestPlan$$|TestSubagents|TestAskedWhileAway|TestGroom|TestSignIn|TestFirstRun|TestNoWayOut|TestKey|TestNoKey|TestTrustRefused|TestBypass|TestStates|TestDialogStates|TestNote$$|TestNextSkill|TestFormAskedAgain|TestJapanese
 soak-dialogs:
 	$(AGENTS_TEST) -count=$(SOAK) -timeout 5h -run '$(DIALOGS)' ./test/agents/claude
+
+# Agents that people start in shells: in each way, and with 100 messages.
+soak-shells:
+	BERTH_SOAK=20 $(AGENTS_TEST) -count=1 -timeout 2h -run 'InAShell' ./test/agents/claude ./test/agents/codex ./test/agents/gemini
 
 # Side by side with sshd and tmux, as ratios; needs Debian's openssh-server and tmux.
 bench: build
