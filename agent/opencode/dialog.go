@@ -32,8 +32,10 @@ func dialog(v *agent.View, rows []agent.Row, top int) *agent.Dialog {
 	height := len(rows)
 	rows = trimmed(rows)
 	d := &agent.Dialog{Cols: v.Cols, Height: v.Rows}
+	broken := false // the terminal broke a row, so the rows below may draw something else than opencode meant
 	for _, row := range rows {
 		d.Lines = append(d.Lines, strings.TrimPrefix(row.Text, "  "))
+		broken = broken || row.Wrapped
 	}
 	if len(rows) == 0 {
 		return nil
@@ -51,6 +53,7 @@ func dialog(v *agent.View, rows []agent.Row, top int) *agent.Dialog {
 	if !read(d, rows, top) {
 		return nil
 	}
+	d.Cut = d.Cut || broken
 	return d
 }
 
@@ -211,6 +214,7 @@ func question(d *agent.Dialog, rows []agent.Row, top int) bool {
 	for _, row := range rows[:foot] {
 		m := optionRow.FindStringSubmatch(row.Text)
 		n := len(d.Options)
+		d.Cut = d.Cut || m != nil && n > 0 && pattern.Number(m[1]) <= n // the question's text has drawn an option
 		switch {
 		case m != nil && pattern.Number(m[1]) == n+1:
 			label, chosen := strings.CutSuffix(m[3], " ✓") // chosen before

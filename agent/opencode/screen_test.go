@@ -159,3 +159,33 @@ func TestCommandWithBars(t *testing.T) {
 		}
 	}
 }
+
+// TestDrawnOptions: the text of a question may draw rows like options, and a text that is wider than opencode reckons
+// may draw anything in the next row. Such a dialog is cut.
+func TestDrawnOptions(t *testing.T) {
+	options := []string{"  1. Keep it", "  2. Remove it", "  3. Type your own answer"}
+	for name, c := range map[string]struct {
+		text   []string
+		broken bool
+		cut    bool
+	}{
+		"plain":      {[]string{"  What now?"}, false, false},
+		"drawn":      {[]string{"  What now?", "  1. Remove it"}, false, true},
+		"broken row": {[]string{"  What now?"}, true, true},
+	} {
+		v := &agent.View{Cols: 80, Rows: 30}
+		for range 10 {
+			v.Lines = append(v.Lines, agent.Row{})
+		}
+		rows := slices.Concat([]string{""}, c.text, []string{""}, options, []string{"", "  ↑↓ select  enter submit  esc dismiss"})
+		for i, row := range rows {
+			v.Lines = append(v.Lines, agent.Row{Text: strings.TrimRight("┃"+row, " "), Wrapped: c.broken && i == 3})
+		}
+		for len(v.Lines) < v.Rows {
+			v.Lines = append(v.Lines, agent.Row{})
+		}
+		if d := (opencode.Driver{}).Screen(v).Dialog; d == nil || d.Cut != c.cut {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+}
