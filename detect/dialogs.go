@@ -252,6 +252,7 @@ func (f *Fold) show(r *request, d *agent.Dialog, how agent.Match) {
 	r.Prompt.OnScreen, r.Place = true, d.Place
 	r.Seen = r.Seen || how >= agent.AlikeMatch || r.Hook == "" // a dialog that shows r in part may be another prompt's
 	r.drawn(d)
+	r.Prompt.Alike = f.alike(d, r) && r.seenOnly()
 	if anew || listed(r.Prompt, d) && len(d.Options) > len(r.Offered) { // no options yet, or a longer part of the list: they are filled in
 		r.Offered, r.Short = d.Labels(), d.Short
 	}

@@ -239,7 +239,7 @@ func (f *Fold) open(p *agent.Request, fact *agent.Fact, told bool) *request {
 	d := f.dialog()
 	if d != nil && r.seenOnly() {
 		r.drawn(d)
-		if d.Alike && m.TypedAt.After(m.Screen.Shown) { // a key was pressed at the dialog before it had a prompt
+		if f.alike(d, r) && m.TypedAt.After(m.Screen.Shown) { // a key was pressed at the dialog before it had a prompt
 			r.Typed = m.TypedAt
 		}
 	}

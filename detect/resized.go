@@ -42,10 +42,16 @@ func (r *request) resized(d *agent.Dialog) bool {
 // and have no room now.
 func (r *request) drawn(d *agent.Dialog) {
 	r.Key, r.Size, r.Explained = dialogKey(d), size(d), explained(d, r.Explained)
-	r.Prompt.Alike = d.Alike && r.seenOnly()
 	if len(r.Sections) == 0 || !d.Cut && (d.Title != "" || d.Type != agent.PromptPermission) {
 		r.Sections, r.Broken = sections(d), broken(d)
 	}
+}
+
+// alike reports whether the next dialog may look the same as this one. Where dialogs leave out a part of a call, such
+// as the folder of a command, that holds for each permission that no other source has reported.
+func (f *Fold) alike(d *agent.Dialog, r *request) bool {
+	_, leaves := f.driver.(agent.UndrawnInputReader)
+	return d.Alike || leaves && r.seenOnly() && d.Type == agent.PromptPermission && d.Subtype == ""
 }
 
 // prose reports whether the dialog's subject is words for a person. In prose a blank and a line

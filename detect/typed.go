@@ -17,7 +17,7 @@ func (f *Fold) Typed(now time.Time) Result {
 	f.m.TypedAt = now // the record of a key may be read later than the screen after it
 	d, answers := f.dialog(), false
 	for _, r := range f.m.Requests {
-		if d != nil && d.Alike && r.Prompt.OnScreen || d == nil && r.Prompt.Alike && f.up(r) {
+		if d != nil && r.Prompt.OnScreen && f.alike(d, r) || d == nil && r.Prompt.Alike && f.up(r) {
 			r.Typed, answers = f.now, true
 		}
 	}
