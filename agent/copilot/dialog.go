@@ -65,6 +65,7 @@ func (s *screen) frame() (rows []string, whole, boxed bool) {
 			return nil, false, boxed
 		}
 		if boxed {
+			broken = broken || !strings.HasSuffix(text, side)
 			text = strings.TrimSuffix(strings.TrimPrefix(text, side), side)
 		}
 		rows = slices.Insert(rows, 0, strings.TrimRight(text, " "))

@@ -181,6 +181,14 @@ func TestBrokenRow(t *testing.T) {
 			t.Errorf("row %d: %+v", broken, d)
 		}
 	}
+	rows[4] = "│ │ touch one.txt" + strings.Repeat("x", 62) + " │" // its side has no room
+	if d := shown(rows...).Dialog; d == nil || d.Cut {
+		t.Errorf("with its side: %+v", d)
+	}
+	rows[4] = "│ │ touch one.txt" + strings.Repeat("x", 63)
+	if d := shown(rows...).Dialog; d == nil || !d.Cut {
+		t.Errorf("without its side: %+v", d)
+	}
 }
 
 // TestTwoMarks: a label of several lines may draw the mark of the chosen option. Berth chooses none then.
