@@ -89,8 +89,16 @@ var ours = sync.OnceValues(func() (surroundings, error) {
 	if err != nil {
 		return s, fmt.Errorf("look at the processes above this one: %w", err)
 	}
-	return s, nil
+	own, err := markOf(os.Getpid())
+	s.distrust(own)
+	return s, err
 })
+
+// distrust drops limits that could be marks of sessions that this process isn't in: another process of the same user
+// can lower the limit of one above (prlimit).
+func (s surroundings) distrust(own uint64) {
+	maps.DeleteFunc(s.limits, func(limit uint64, _ bool) bool { return limit < markTop && limit != own && !s.within[limit] })
+}
 
 // Remember looks up where this process runs itself, before others can change it.
 func Remember() error {
@@ -100,7 +108,8 @@ func Remember() error {
 
 // CheckServer says why this process must not serve the sessions in these folders. Inside one of
 // them, or below a login shell that a server ran, it would take its own surroundings for the
-// outside. A low hard limit leaves no room for marks.
+// outside. A process can lower its mark, so any limit counts as one outside of another server's
+// sessions.
 func CheckServer(folders []string) error {
 	here, err := ours()
 	if err != nil {
@@ -126,6 +135,9 @@ func (s surroundings) checkServer(limit uint64, folders []string) error {
 	}
 	if s.marked(LoginShell) {
 		return errors.New("this process was started by a login shell that a server asked for its environment, or by what that left running: start the server from another terminal")
+	}
+	if limit < markTop && !s.within[limit] {
+		return fmt.Errorf("the hard limit on file locks is %d (ulimit -H -x), as of a process that a session left behind and that has lowered its mark: start the server from another terminal. A limit that is set on purpose has no effect on Linux: remove it (locks in limits.conf, LimitLOCKS= of a unit)", limit)
 	}
 	return nil
 }

@@ -53,10 +53,12 @@ func TestCheckServer(t *testing.T) {
 		want  string
 	}{
 		"outside":                  {math.MaxUint64, surroundings{limits: top, above: map[process]bool{{pid: 4712, start: "later"}: true}}, ""},
-		"outside, with the lowest": {1 << markHash, surroundings{limits: map[uint64]bool{1 << markHash: true}}, ""},
+		"outside, with the lowest": {markTop, surroundings{limits: map[uint64]bool{markTop: true}}, ""},
+		"with a lowered mark":      {markTop - 1, surroundings{limits: map[uint64]bool{math.MaxUint64: true, markTop - 1: true}}, "has lowered its mark"},
 		"with a lower limit":       {1<<markHash - 1, surroundings{limits: top}, "is 281474976710655 (ulimit -H -x)"},
 		"with none at all":         {0, surroundings{limits: top}, "so remove it"},
-		"another server's session": {markUnder(math.MaxUint64, "gamma"), surroundings{limits: map[uint64]bool{math.MaxUint64: true, markUnder(math.MaxUint64, "gamma"): true}}, ""},
+		"another server's session": {markUnder(math.MaxUint64, "gamma"), surroundings{limits: map[uint64]bool{math.MaxUint64: true, markUnder(math.MaxUint64, "gamma"): true}, within: map[uint64]bool{markUnder(math.MaxUint64, "gamma"): true}}, ""},
+		"left by another server's": {markUnder(math.MaxUint64, "gamma"), surroundings{limits: map[uint64]bool{math.MaxUint64: true, markUnder(math.MaxUint64, "gamma"): true}}, "has lowered its mark"},
 		"by its mark":              {markUnder(math.MaxUint64, "none"), surroundings{limits: map[uint64]bool{markUnder(math.MaxUint64, "none"): true}}, "inside the session none"},
 		"by its holder":            {math.MaxUint64, surroundings{limits: top, above: map[process]bool{{pid: 4712, start: "s"}: true}}, "inside the session beta"},
 		"below a login shell":      {markUnder(math.MaxUint64, LoginShell), surroundings{limits: map[uint64]bool{markUnder(math.MaxUint64, LoginShell): true}}, "by a login shell"},
@@ -65,5 +67,16 @@ func TestCheckServer(t *testing.T) {
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestLoweredSurroundings: the limit of a process above the server was lowered by another process. It doesn't
+// count as outside.
+func TestLoweredSurroundings(t *testing.T) {
+	ours, lowered := markUnder(math.MaxUint64, "ours"), markUnder(math.MaxUint64, "other")
+	s := surroundings{limits: map[uint64]bool{math.MaxUint64: true, ours: true, lowered: true, 7: true}, within: map[uint64]bool{ours: true}}
+	s.distrust(7)
+	if s.limits[lowered] || len(s.limits) != 3 {
+		t.Errorf("%v", s.limits)
 	}
 }
