@@ -31,6 +31,7 @@ func (m *Machine) confirm(s Seen, now time.Time) Step {
 			m.busy = "it is working"
 		}
 	}
+	m.empty = m.empty || m.busy != "" && box != nil && box.Empty
 	switch {
 	case m.told && m.pasted:
 		return m.end(s, now, Outcome{
@@ -135,6 +136,9 @@ func (m *Machine) undecided(s Seen, box *agent.Composer) Outcome {
 			return m.confirmed(m.busy + ", and the composer is empty")
 		case m.draft.before && !s.Reading.Stashed:
 			return m.confirmed(m.busy + ", and the composer holds the draft again")
+		}
+		if m.empty && !m.holds(s, box) { // a half-drawn frame
+			return m.confirmed(m.busy + ", and the composer is empty")
 		}
 	}
 	left := m.holds(s, box)

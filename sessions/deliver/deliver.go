@@ -164,6 +164,7 @@ type Machine struct {
 	stir   string // the first report since the start that the agent works or asks
 	wrote  bool   // the message was typed
 	busy   string // the same, since Enter
+	empty  bool   // since Enter and that report the composer was seen empty
 	worked bool   // since Enter it was seen to work, on a screen that certainly isn't a dialog
 	told   bool   // the agent's own word that it has the message
 	pasted bool   // the same, but as content that its user did not write

@@ -444,6 +444,15 @@ func TestBrokenLine(t *testing.T) {
 	s.told("hello")
 	s.ended(Confirmed, "")
 
+	s = sent() // a half-drawn frame
+	s.m.Fact(agent.Fact{Kind: agent.LevelIs, Level: agent.LevelBusy, Cause: "title"})
+	s.seen.Reading = composer("")
+	if out := s.run(2 * time.Second); out != "" || s.done != nil {
+		t.Fatalf("%q, %+v while nothing was reported", out, s.done)
+	}
+	s.seen.Reading = &agent.Reading{}
+	s.ended(Confirmed, "")
+
 	s = sent()
 	entered = s.now
 	s.ended(Unconfirmed, api.CodeUnconfirmed)
