@@ -35,6 +35,18 @@ func (f *Fold) Tick(now time.Time) Result {
 	return f.result
 }
 
+// Unread handles a line of the session log that can't be read. Another process may have written the start of it, so
+// that the agent's own line, which may have had a call, became a part of it.
+func (f *Fold) Unread(now time.Time) Result {
+	f.begin(now)
+	if _, ok := f.driver.(agent.CallLogReader); ok {
+		f.unpast("")
+	}
+	f.settle()
+	f.conclude()
+	return f.result
+}
+
 // SetGate reports whether the stop gate holds the agent at the end of its turn.
 func (f *Fold) SetGate(held bool, now time.Time) Result {
 	f.begin(now)

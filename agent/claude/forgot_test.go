@@ -129,6 +129,25 @@ func TestLoggedTwice(t *testing.T) {
 	}
 }
 
+// TestUnreadLine: a process of the session writes a part of a line into the session log, and the agent's own line
+// becomes a part of it. No key answers a dialog that may be about the call in it, until the agent has rested.
+func TestUnreadLine(t *testing.T) {
+	for _, unread := range []bool{false, true} {
+		s := newLogged(t)
+		s.logsCalls([]string{"Bash", `{"command":"ls","description":"List"}`})
+		if unread {
+			s.f.Unread(s.step())
+		}
+		r := asksOfCommand("List", "ls")
+		s.show(r)
+		s.pass(2 * time.Second)
+		all := s.f.Status().Requests
+		if len(all) != 1 || all[0].Contested != unread || s.keyed(all[0].ID, r.Dialog) == unread {
+			t.Errorf("unread %v: %+v", unread, all)
+		}
+	}
+}
+
 // TestDialogWithoutItsHook: the agent's hooks report its dialogs, so the hook of one that no hook reports was
 // ended or held up by another process. What that dialog leaves out isn't known.
 func TestDialogWithoutItsHook(t *testing.T) {

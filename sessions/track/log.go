@@ -88,8 +88,9 @@ const lastBatches = 64
 // source, only the fold gets it again.
 func (t *Track) applyEntry(d *detection, line tail.Line) {
 	facts, err := d.driver.Log(line.Data)
-	if err != nil {
-		return // the line isn't an entry
+	if err != nil { // the line isn't an entry
+		t.unread(d)
+		return
 	}
 	l := &d.files.log
 	if l.renewals != line.Renewed {
@@ -104,7 +105,7 @@ func (t *Track) applyEntry(d *detection, line tail.Line) {
 		}
 		l.ledger.Enter(&f)
 		d.meter.Take(l.ledger.Turn, f, l.ledger.Over)
-		if f.At.After(l.newest) {
+		if f.At.After(l.newest) && !f.At.After(t.env.Now()) { // a forged time would make later entries old
 			l.newest = f.At
 		}
 		emitted = emitted || !f.At.IsZero() && !f.At.After(t.recalledAt)
@@ -121,6 +122,14 @@ func (t *Track) applyEntry(d *detection, line tail.Line) {
 		results = append(results, result)
 	}
 	t.emitOnce(emitted, at, results)
+}
+
+// unread handles an entry that can't be read.
+func (t *Track) unread(d *detection) {
+	d.ids.opening = t.env.Next()
+	if result := d.fold.Unread(d.clock(t.env.Now())); d.waking.live {
+		t.Emit([]detect.Result{result})
+	}
 }
 
 // lateWords applies a turn's end whose message is logged after it. Each entry has a later part of the
