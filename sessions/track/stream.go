@@ -61,14 +61,28 @@ func (t *Track) applyStreamLine(d *detection, line []byte, next int64) {
 			d.ids.opening = t.env.Next()
 		}
 		f.Time = d.clock(t.env.Now())
-		turn := d.fold.Status().Turn
+		turn := d.streamTurn(f)
 		result := d.fold.Apply(f)
 		t.noteConversation(f, result)
 		if !result.Foreign {
 			d.meter.Take(turn, f, f.Kind == agent.TurnEnded)
 		}
-		t.listen(d.printed(f), result)
+		end := d.printed(f)
+		if end.Kind == agent.TurnEnded && end.Turn == "" {
+			end.Turn = turn
+		}
+		t.listen(end, result)
 		results = append(results, result)
 	}
 	t.emitOnce(emitted, at, results)
+}
+
+// streamTurn is the turn of a line, which doesn't name it. Claude Code 2.1.330 prints a result after the hook
+// that ended its turn.
+func (d *detection) streamTurn(f agent.Fact) string {
+	turn := d.fold.Status().Turn
+	if turn == "" && f.Kind == agent.TurnEnded && d.said != nil && d.said.Text == f.Text {
+		return d.said.Turn
+	}
+	return turn
 }

@@ -40,6 +40,13 @@ func (speaker) Log(data []byte) ([]agent.Fact, error) {
 	return []agent.Fact{f}, err
 }
 
+func (speaker) Stream(data []byte) ([]agent.Fact, error) {
+	var f agent.Fact
+	err := json.Unmarshal(data, &f)
+	f.Source = agent.SourceStream
+	return []agent.Fact{f}, err
+}
+
 // bench is a track with an Env that keeps what the track does.
 type bench struct {
 	*Track
@@ -216,6 +223,22 @@ func TestLastWordsLoggedLate(t *testing.T) {
 		b.applyEntry(b.d, tail.Line{Data: data, Next: int64(i + 1)})
 	}
 	if said := b.View().Said; said == nil || said.Text != "It is\n\ndone." || said.Turn != "1" {
+		t.Errorf("the last message is %+v", said)
+	}
+}
+
+// TestResultPrintedLast: a printed result, which doesn't name its turn, may come after the hook that ended the
+// turn. The last message keeps its turn, and so its usage.
+func TestResultPrintedLast(t *testing.T) {
+	b := newBench()
+	b.record(t, 1, agent.Fact{Kind: agent.TurnStarted, Turn: "1"})
+	b.record(t, 2, agent.Fact{Kind: agent.TurnEnded, How: agent.Completed, Turn: "1", Text: "Done."})
+	data, err := json.Marshal(agent.Fact{Kind: agent.TurnEnded, How: agent.Completed, Text: "Done.", Usage: &agent.Usage{Whole: true, Answers: 1, Model: "m"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.applyStreamLine(b.d, data, 1)
+	if said := b.View().Said; said == nil || said.Turn != "1" || said.Usage == nil {
 		t.Errorf("the last message is %+v", said)
 	}
 }
