@@ -4,8 +4,16 @@ package claude
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
+
+	"berth/test/agents/host"
 )
 
 // TestDelays compares the delay of each event with the bar, and Claude's pace without a
@@ -21,6 +29,7 @@ func TestDelays(t *testing.T) {
 		{"server away", testServerAway}, {"errors", testDelayError}, {"ends", testDelayEnd}, {"background", testDelayBackground},
 		{"conversation", testDelayConversation}, {"nested", testNestedClaude}, {"denial", testDelayDenial}, {"Esc", testDelayEsc},
 		{"Ctrl-C", testDelayCtrlC}, {"allowed", testDelayAllowed}, {"local dialogs", testDelayLocalDialogs}, {"stop hook", testDelayStopHook},
+		{"stops", testDelayStops},
 	} {
 		t.Run(measured.name, func(t *testing.T) {
 			t.Parallel()
@@ -108,6 +117,34 @@ func (c *chronicle) clearDraft() {
 		check(c.T, err)
 	}
 	c.ready()
+}
+
+// testDelayStops ends many turns. The time runs from the moment that Claude executes its Stop hooks: a
+// hook of the user's writes it. What an empty hook takes meanwhile shows how busy the machine is.
+func testDelayStops(t *testing.T) {
+	ends := filepath.Join(t.TempDir(), "ends")
+	seed := Ready()
+	seed.Hooks = map[string]string{"Stop": "date +%s%N >> " + ends}
+	c := newChronicle(t, seed, nil)
+	for i := range 25 * host.Soak() {
+		start := time.Now()
+		check(t, exec.Command("sh", "-c", "date +%s%N > /dev/null").Run())
+		delays.add("an empty hook", "over", time.Since(start))
+		c.begin()
+		c.send(fmt.Sprint("MOCK: text turn ", i))
+		c.waitFor("a turn's end", 2)
+		got := c.watch.since(c.moments)
+		data, err := os.ReadFile(ends)
+		check(t, err)
+		lines := strings.Fields(string(data))
+		if tellMoments(got) != "working idle" || len(lines) != i+1 {
+			t.Fatalf("turn %d: emitted %s; %d Stop hooks ran", i, tellCauses(got), len(lines))
+		}
+		nanos, err := strconv.ParseInt(lines[i], 10, 64)
+		check(t, err)
+		delays.add("a turn ends, since its Stop hook was executed", "idle", got[1].Told.Sub(time.Unix(0, nanos)))
+		c.ready()
+	}
 }
 
 // testDelayDenial refuses what is asked. No hook reports a refusal.

@@ -108,7 +108,7 @@ func TestRespondNotices(t *testing.T) {
 	l.See("● one")
 	l.Is("idle")
 	l.key("Escape")
-	l.key("Escape")
+	check(t, l.Press(l.Ctx, "Escape")) // within a second of the first
 	l.See("Rewind")
 	l.promptShown("notice")
 	l.Respond("keys", "denied", "deny")

@@ -389,7 +389,7 @@ func (d *delayTable) add(name, state string, delay time.Duration) {
 	d.rows[key] = append(d.rows[key], delay)
 }
 
-// print shows the table: of each case the median, the most, and how often.
+// print shows the table: of each case the median, the least that 99 of 100 are within, the most, and how often.
 func (d *delayTable) print() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -399,11 +399,12 @@ func (d *delayTable) print() {
 	}
 	slices.Sort(keys)
 	if len(keys) > 0 {
-		fmt.Println("| what happened | state | median | most | times |")
+		fmt.Println("| what happened | state | median | p99 | most | times |")
 	}
 	for _, k := range keys {
 		row := slices.Clone(d.rows[k])
 		slices.Sort(row)
-		fmt.Printf("| %s | %d ms | %d ms | %d |\n", k, row[len(row)/2].Milliseconds(), row[len(row)-1].Milliseconds(), len(row))
+		p99 := row[(len(row)*99+99)/100-1]
+		fmt.Printf("| %s | %d ms | %d ms | %d ms | %d |\n", k, row[len(row)/2].Milliseconds(), p99.Milliseconds(), row[len(row)-1].Milliseconds(), len(row))
 	}
 }
