@@ -48,6 +48,7 @@ func Serve(ctx context.Context, service *commands.Service, request commands.Requ
 	pace := newPaced(ctx, in, out)
 	e.conn = sdk.NewAgentSideConnection(e, pace, pace)
 	e.conn.SetLogger(slog.New(slog.DiscardHandler)) // it would log the client's messages
+	close(pace.ready)
 	select {
 	case <-e.conn.Done():
 	case <-ctx.Done():

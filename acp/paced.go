@@ -25,10 +25,11 @@ type paced struct {
 	out        io.Writer
 	unanswered chan struct{} // one for each request that isn't answered
 	rest       []byte        // of the line that is being read
+	ready      chan struct{} // closed when the SDK may read: its goroutines start before its logger is set
 }
 
 func newPaced(ctx context.Context, in io.Reader, out io.Writer) *paced {
-	return &paced{ctx: ctx, in: bufio.NewReaderSize(in, 64<<10), out: out, unanswered: make(chan struct{}, mostUnanswered)}
+	return &paced{ctx: ctx, in: bufio.NewReaderSize(in, 64<<10), out: out, unanswered: make(chan struct{}, mostUnanswered), ready: make(chan struct{})}
 }
 
 // kind is what paced reads of a message: a request has both, an answer has no method.
@@ -39,6 +40,7 @@ type kind struct {
 
 // Read returns a part of the next line. It is called by one goroutine.
 func (p *paced) Read(to []byte) (int, error) {
+	<-p.ready
 	if len(p.rest) == 0 {
 		line, err := p.line()
 		if err != nil {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"berth/commands"
 )
 
 // An editor that doesn't read its answers isn't read without end either.
@@ -19,6 +21,7 @@ func TestPaced(t *testing.T) {
 			fmt.Fprintln(&in, `{"jsonrpc":"2.0","method":"session/cancel"}`) // it has no answer
 		}
 		p := newPaced(ctx, strings.NewReader(in.String()), io.Discard)
+		close(p.ready)
 		requests := 0
 		read := make(chan error)
 		go func() {
@@ -59,7 +62,17 @@ func TestPaced(t *testing.T) {
 
 func TestLongLine(t *testing.T) {
 	p := newPaced(t.Context(), strings.NewReader(strings.Repeat("x", mostLine+1)+"\n"), io.Discard)
+	close(p.ready)
 	if _, err := p.Read(make([]byte, 10)); err == nil {
 		t.Error("a line longer than mostLine was read")
+	}
+}
+
+// An editor that leaves at once ends without a fault, also for the race detector.
+func TestLeaves(t *testing.T) {
+	for range 50 {
+		if err := Serve(t.Context(), nil, commands.Request{}, commands.Served{}, nil, strings.NewReader("no JSON\n"), io.Discard); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
