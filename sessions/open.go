@@ -37,6 +37,9 @@ func Open(ctx context.Context, o Options) (*Registry, error) {
 	if err := checkOutside(r.sessionsDir()); err != nil {
 		return nil, err
 	}
+	if err := hold.KeepLevel(filepath.Join(o.StateDir, "level")); err != nil {
+		return nil, err
+	}
 	log, err := events.Open(filepath.Join(o.StateDir, "events"), events.Options{Now: o.Now})
 	if err != nil {
 		return nil, fmt.Errorf("open the event log: %w", err)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -42,6 +43,45 @@ func readMark(pid int) (uint64, error) {
 		return 0, fmt.Errorf("read the mark of process %d: %w", pid, err)
 	}
 	return limit, nil
+}
+
+// KeepLevel refuses a server that runs deeper in sessions than another one did with this file, since the machine
+// started: it may be inside a session of that one. What a session left behind can lower its mark, and put a program
+// in front of the server that counts as a holder, a real one too. It can't raise its limit again.
+func KeepLevel(file string) error {
+	limit, err := markOf(os.Getpid())
+	if err != nil {
+		return err
+	}
+	return keepLevel(file, bootID(), min(limit, markTop)>>markHash)
+}
+
+func keepLevel(file, boot string, level uint64) error {
+	data, err := os.ReadFile(file)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+	case err != nil:
+		return fmt.Errorf("read how deep in sessions a server with this state folder ran: %w", err)
+	default:
+		of, text, _ := strings.Cut(strings.TrimSuffix(string(data), "\n"), " ")
+		before, err := strconv.ParseUint(text, 10, 64)
+		switch {
+		case err != nil:
+			return fmt.Errorf("%s isn't as a server writes it: remove it if you start the server from outside of all sessions", file)
+		case of == boot && level < before:
+			return errors.New("a server with the same state folder has had a higher limit on file locks (ulimit -H -x) since this machine started, " +
+				"so this one may be inside one of its sessions: start the server where it was started before")
+		case of == boot && level == before:
+			return nil
+		}
+	}
+	if err := os.WriteFile(file+".new", fmt.Appendf(nil, "%s %d\n", boot, level), 0o600); err != nil {
+		return fmt.Errorf("write how deep in sessions this server runs: %w", err)
+	}
+	if err := os.Rename(file+".new", file); err != nil {
+		return fmt.Errorf("write how deep in sessions this server runs: %w", err)
+	}
+	return nil
 }
 
 // markSelf has this process, and all that it starts, carry the mark of a session

@@ -246,3 +246,24 @@ func TestProgramOfALaterProcess(t *testing.T) {
 		}
 	}
 }
+
+// TestKeepLevel: no server runs deeper in sessions than one before it with the same file, until the machine starts
+// anew.
+func TestKeepLevel(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "level")
+	for _, c := range []struct {
+		boot  string
+		level uint64
+		fails bool
+	}{{"a", 3, false}, {"a", 3, false}, {"a", 2, true}, {"a", 5, false}, {"a", 4, true}, {"b", 4, false}, {"b", 3, true}} {
+		if err := keepLevel(file, c.boot, c.level); (err != nil) != c.fails {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	if err := os.WriteFile(file, []byte("b"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := keepLevel(file, "b", 9); err == nil {
+		t.Error("a file that isn't ours is overwritten")
+	}
+}
