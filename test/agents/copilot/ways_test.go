@@ -156,13 +156,15 @@ func TestNudges(t *testing.T) {
 func TestOffsets(t *testing.T) {
 	l := newLab(t, Ready())
 	l.Is("idle")
-	const tries = 20
+	const last = time.Second
+	tries := 20 * host.Soak()
 	taken, refused := 0, 0
-	for i := range tries * host.Soak() {
+	for i := range tries {
 		l.See(rests)
 		file := fmt.Sprintf("offset%d.txt", i)
 		l.Takes("MOCK: bash touch " + file)
-		time.Sleep(time.Duration(i%tries) * 25 * time.Millisecond) // the moment is what is tested
+		offset := last * time.Duration(i*73%tries) / time.Duration(tries)
+		time.Sleep(offset) // the moment is what is tested
 		if n := l.Nudge(fmt.Sprintf("1 is the answer %d", i)); n.Confirmed {
 			taken++
 		} else {
@@ -170,7 +172,7 @@ func TestOffsets(t *testing.T) {
 		}
 		l.PromptUntil("the command's", func(p testbed.Shown) bool { return p.Input == "touch "+file && p.Ready && p.OnScreen })
 		if l.Made(file) {
-			t.Fatalf("a message answered the dialog, %d ms after the turn's start", i%tries*25)
+			t.Fatalf("a message answered the dialog, %s after the turn's start", offset)
 		}
 		l.Respond("keys", "denied", "--takeover", "deny")
 		l.Is("idle")
@@ -178,5 +180,5 @@ func TestOffsets(t *testing.T) {
 			t.Fatalf("%s was made", file)
 		}
 	}
-	t.Logf("%d messages were refused, %d taken", refused, taken)
+	t.Logf("%d moments: %d messages were refused, %d taken", tries, refused, taken)
 }

@@ -68,6 +68,39 @@ func TestQuestions(t *testing.T) {
 	l.answers("question", of("ask-mixed"), []way{{"answer 1=1,2 2=3", "answered", "Blue"}})
 }
 
+// TestCommands: each way to answer the dialog of a command, which comes while a client is attached. The options that
+// allow all that is alike come last, each with a command of its own.
+func TestCommands(t *testing.T) {
+	l := newLab(t, Ready())
+	l.Is("idle")
+	l.Attach()
+	ways := []way{
+		{"accept", "accepted", ""}, {"deny", "denied", ""}, {"option 1", "accepted", ""}, {"option 4", "denied", ""},
+		{"option 2", "answered", ""}, {"option 3", "answered", ""},
+	}
+	file := func(n int) string { return fmt.Sprintf("made-%d", n) }
+	l.answers("permission", func(n int) string {
+		return "MOCK: shell " + []string{"touch ", "mkdir "}[n/5] + file(n)
+	}, ways)
+	for n, w := range ways {
+		if made := l.Made(file(n)); made != (w.outcome != "denied") {
+			t.Errorf("%s: made is %v", w.answer, made)
+		}
+	}
+	p := l.asks("MOCK: shell cp made-0 copied", "permission")
+	l.Refuses("NO_DRIVER", "--takeover", "--prompt", p.ID, "deny", "use make")
+	l.Refuses("BAD_REQUEST", "--takeover", "--prompt", p.ID, "option", "5")
+	l.Respond("keys", "denied", "--takeover", "--prompt", p.ID, "deny")
+	l.Is("idle")
+	for _, more := range []string{"touch always", "mkdir ever"} {
+		l.Confirmed("MOCK: shell "+more, "MOCK: shell "+more) // it runs unasked
+		l.Is("idle")
+		if _, file, _ := strings.Cut(more, " "); !l.Made(file) || l.Made("copied") {
+			t.Errorf("%s: made is %v", more, l.Made(file))
+		}
+	}
+}
+
 // TestFiles: each way to answer the dialog of a written file, which comes while a client is attached.
 func TestFiles(t *testing.T) {
 	l := newLab(t, Ready())
