@@ -54,6 +54,13 @@ func (e *editor) follow(ctx context.Context, id string, what from) (*opened, err
 	if err != nil {
 		return nil, err
 	}
+	if e.to.Session != "" { // also of a forced command
+		if only, err := e.service.For(e.request, "state", e.to.Session); err != nil {
+			return nil, err
+		} else if only != s {
+			return nil, api.Errorf(api.CodeNotFound, "this is the connection of %s alone: for %s run acp with its name, or without one", only.Status().Name, s.Status().Name)
+		}
+	}
 	id = s.ID()
 	store, err := s.Transcripts()
 	if err != nil {

@@ -200,7 +200,7 @@ func (c *Call) ownProgram() bool {
 		return true // the setup and the program run what is checked out
 	}
 	if c.Identity().Kind == keys.KindAgent { // tags decide which callers see a session
-		for _, name := range []string{"tag", "restart", "size-policy"} {
+		for _, name := range []string{"tag", "restart", "size-policy", "after-limit"} {
 			if c.flags.Changed(name) {
 				return true
 			}
