@@ -156,7 +156,7 @@ func makeVerbs() []*Verb {
 		nudgeVerb(), askVerb(), interruptVerb(), respondVerb(),
 		inputVerb(), keysVerb(), resizeVerb(), signalVerb(), lockVerb(), unlockVerb(),
 		newVerb(), profileVerb(), forkVerb(), killVerb(), restartVerb(), renameVerb(), rmVerb(), worktreeVerb(), tagVerb(), metaVerb(), exportVerb(),
-		gateVerb(), startContextVerb(), reportVerb(), transcriptVerb(), mcpVerb(), acpVerb(),
+		gateVerb(), startContextVerb(), reportVerb(), tellVerb(), inboxVerb(), messageVerb(), transcriptVerb(), mcpVerb(), acpVerb(),
 		accessVerb(), guestVerb(), auditVerb(), notifyVerb(), doctorVerb(), logVerb(), reloadVerb(), initVerb(),
 		attachVerb(), detachVerb(),
 	}

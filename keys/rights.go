@@ -36,9 +36,11 @@ var accessVerbs = map[string]bool{"access": true, "guest": true, "audit": true, 
 var openVerbs = map[string]bool{"help": true, "whoami": true, "version": true, "mcp": true, "acp": true}
 
 // agentVerbs are what a process inside a session may use: to look (at its own session, see
-// SeesSession), to report, and verbs that reveal nothing.
+// SeesSession), to report, to send and read messages between sessions (which ones, sessions.MayTell
+// decides), and verbs that reveal nothing.
 var agentVerbs = map[string]bool{
 	"ls": true, "state": true, "info": true, "last": true, "report": true, "mcp": true,
+	"tell": true, "inbox": true, "message": true,
 	"help": true, "schema": true, "version": true, "whoami": true,
 }
 

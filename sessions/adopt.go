@@ -14,6 +14,7 @@ import (
 	"berth/agent"
 	"berth/sessions/hold"
 	"berth/sessions/loop"
+	"berth/sessions/mail"
 )
 
 // adoptAtOnce bounds how many sessions are taken up at the same time: reading
@@ -116,6 +117,9 @@ func (r *Registry) recallStates(ctx context.Context, found []*adoption) error {
 		if a.life.Exit() == nil || a.track.State() != agent.Exited {
 			since = min(since, a.from.Cursor)
 		}
+		if from, ok := a.mail.Since(); ok {
+			since = min(since, from)
+		}
 	}
 	head := r.events.Head()
 	if since >= head {
@@ -128,8 +132,12 @@ func (r *Registry) recallStates(ctx context.Context, found []*adoption) error {
 			return err
 		}
 		a := byID[line.ID]
-		if a != nil && line.Cursor > a.from.Cursor {
+		switch {
+		case a == nil:
+		case line.Cursor > a.from.Cursor:
 			a.kernel.Parts.Recall(line)
+		case line.Type == mail.EventTell: // the checkpoint has no messages
+			a.mail.Recall(line)
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 	"berth/sessions/hold"
 	"berth/sessions/life"
 	"berth/sessions/loop"
+	"berth/sessions/mail"
 	"berth/sessions/outbox"
 	"berth/sessions/process"
 	"berth/sessions/prompts"
@@ -30,6 +31,7 @@ type core struct {
 	gates   *gates.Gates
 	prompts *prompts.Prompts
 	outbox  *outbox.Outbox
+	mail    *mail.Mail
 	folder  *folder
 }
 

@@ -19,6 +19,7 @@ import (
 	"berth/sessions/gates"
 	"berth/sessions/life"
 	"berth/sessions/loop"
+	"berth/sessions/mail"
 	"berth/sessions/outbox"
 	"berth/sessions/prompts"
 	"berth/sessions/track"
@@ -31,7 +32,7 @@ var EventData = func() map[string]any {
 	all := map[string]any{
 		events.TypeGap: events.Gap(), "session_created": created{}, "restarted": created{}, "session_removed": removedEvent{}, "renamed": renamedEvent{}, "tags": tagsEvent{}, eventNotify: Notified{}, eventTreeRemoved: treeEvent{},
 	}
-	for _, part := range []map[string]any{loop.Events, track.Events, clients.Events, gates.Events, prompts.Events, outbox.Events, life.Events} {
+	for _, part := range []map[string]any{loop.Events, track.Events, clients.Events, gates.Events, prompts.Events, outbox.Events, mail.Events, life.Events} {
 		maps.Copy(all, part)
 	}
 	return all

@@ -14,6 +14,7 @@ import (
 	"berth/sessions/events"
 	"berth/sessions/hold"
 	"berth/sessions/loop"
+	"berth/sessions/mail"
 )
 
 // Open takes up the sessions in the state folder. Programs that still run are
@@ -45,6 +46,11 @@ func Open(ctx context.Context, o Options) (*Registry, error) {
 		return nil, fmt.Errorf("open the event log: %w", err)
 	}
 	r.events, r.opened = log, o.Now()
+	if r.mail, err = mail.Open(filepath.Join(o.StateDir, "messages"), o.Now); r.mail == nil {
+		return nil, errors.Join(err, log.Close())
+	} else if err != nil {
+		r.log.Error("some messages between sessions can't be read", "error", err)
+	}
 	if r.watcher, err = watch.New(); err != nil {
 		r.log.Warn("cannot watch files: changes of agents' files are noticed late, by polling", "error", err)
 	}
@@ -52,6 +58,7 @@ func Open(ctx context.Context, o Options) (*Registry, error) {
 	if err := r.adoptAll(ctx); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
+	r.sweepMail()
 	r.loops.Go(func() { each(r.ctx, retainEvery, r.removeOld) })
 	r.loops.Go(func() { each(r.ctx, reapEvery, r.reapTrees) })
 	return r, nil

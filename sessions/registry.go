@@ -20,6 +20,7 @@ import (
 	"berth/sessions/events"
 	"berth/sessions/hold"
 	"berth/sessions/life"
+	"berth/sessions/mail"
 	"berth/sessions/worktree"
 )
 
@@ -63,6 +64,7 @@ type Registry struct {
 	log      *slog.Logger
 	now      func() time.Time
 	events   *events.Log
+	mail     *mail.Office
 	opened   time.Time      // when this server took up its sessions
 	watcher  *watch.Watcher // of agents' files; nil where the system gives none
 	known    atomic.Pointer[map[string]agent.Driver]

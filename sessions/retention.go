@@ -61,6 +61,7 @@ func (r *Registry) removeOld(ctx context.Context) {
 			r.log.Error("an old session could not be removed", "session", s.Status().Name, "error", err)
 		}
 	}
+	r.sweepMail()
 }
 
 // endedSession is a session that has ended, as retention looks at it.
@@ -157,6 +158,7 @@ func (r *Registry) remove(ctx context.Context, s *Session, by Actor, why string,
 		if tree != nil && tree.Removed {
 			c.kernel.Emit.Note(eventTreeRemoved, treeEvent{By: by.By(), Why: why, Path: tree.Path, Branch: tree.Branch})
 		}
+		c.mail.Refuse("the session was removed")
 		c.kernel.Emit.Note("session_removed", removedEvent{By: by.By(), Why: why})
 		c.clients.Kick("the session was removed")
 		c.kernel.Stop() // the loop ends after this call

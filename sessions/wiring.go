@@ -19,6 +19,7 @@ import (
 	"berth/sessions/hold"
 	"berth/sessions/life"
 	"berth/sessions/loop"
+	"berth/sessions/mail"
 	"berth/sessions/outbox"
 	"berth/sessions/process"
 	"berth/sessions/prompts"
@@ -40,6 +41,7 @@ func (c *core) addParts() {
 	c.s.prompts = c.prompts
 	c.track = track.New(c.trackEnv())
 	c.life = life.New(c.lifeEnv())
+	c.mail = mail.New(c.mailEnv(), c.s.reg.mail)
 	c.folder = &folder{env: c.folderEnv()}
 	parts := loop.Parts{
 		{Name: "track", Own: true, Part: c.track},
@@ -48,6 +50,7 @@ func (c *core) addParts() {
 		{Name: "prompts", Part: c.prompts},
 		{Name: "outbox", Part: c.outbox},
 		{Name: "life", Own: true, Part: c.life},
+		{Name: "mail", Part: c.mail},
 		{Name: "folder", Part: c.folder},
 	}
 	c.kernel.Add(parts, c.track, [2]loop.Signal{
@@ -138,6 +141,7 @@ func (c *core) kernelEnv() loop.KernelEnv {
 		},
 		Begin: func() {
 			c.clients.Start()
+			c.mail.Start()
 			c.outbox.DeliverQueued()
 		},
 		Close: func() {
@@ -312,13 +316,14 @@ func (c *core) outboxEnv() outbox.Env {
 		},
 		Gather: c.clients.Gather,
 		Write:  loop.ReplaceFile,
-		Rights: func(id keys.Identity) (keys.Identity, error) {
+		Append: c.kernel.Emit.Append, Letters: c.letters(),
+		Rights: func(id keys.Identity, verb string) (keys.Identity, error) {
 			id, err := s.reg.options.Rights(id)
 			if err == nil {
-				err = id.May("nudge", keys.Responder)
+				err = id.May(verb, keys.Responder)
 			}
 			if err == nil && !id.SeesSession(s.id, c.spec.Name, c.spec.Tags) {
-				err = id.Denied("nudge", c.spec.Name)
+				err = id.Denied(verb, c.spec.Name)
 			}
 			return id, err
 		},

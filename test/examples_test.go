@@ -22,7 +22,7 @@ var exampleFails = map[string]int{
 	`gate alpha gate "the tests must pass"`: 8, `gate alpha --cap 2 gate "look again"`: 8, `start-context alpha startup "Read NOTES.md first."`: 8,
 	"start-context alpha any --run cat NOTES.md": 8, "transcript alpha": 8, "transcript alpha 1 --text": 8, "transcript alpha 1 --raw": 8, "transcript alpha --since 1:10": 8,
 	// Claude Code isn't installed; there is no such message or lock; the caller isn't in a session.
-	`new api --agent claude --cwd shop --prompt "'fix the failing test'"`: 3, "queue alpha rm q1": 3, "unlock alpha --lease 120": 7,
+	`new api --agent claude --cwd shop --prompt "'fix the failing test'"`: 3, "queue alpha rm q1": 3, "message 42": 3, "unlock alpha --lease 120": 7,
 	`report complete "all tests pass"`: 4, `report status "3 of 7 files"`: 4,
 	"new api --cwd shop --worktree -- claude": 3, "worktree diff api": 3, "worktree rm api": 3, "worktree rm api --discard": 3,
 	"notify test phone":         3,

@@ -1,13 +1,17 @@
 package outbox
 
 import (
-	"berth/sessions/loop"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"berth/agent"
 	"berth/api"
+	"berth/keys"
 	"berth/sessions/deliver"
+	"berth/sessions/events"
+	"berth/sessions/loop"
 )
 
 // endNudge reports the outcome of a delivery.
@@ -54,8 +58,9 @@ func (out *Outbox) endQueued(d *nudging, o deliver.Outcome, e nudgeEvent, broken
 		return d.told
 	case o.Verdict == deliver.Confirmed:
 		out.taken = nil // its event could not be written
+		seq := out.noteEnd(q, e, letterTaken)
 		out.forgetQueued(q)
-		return out.env.Note(eventNudge, e)
+		return seq
 	case q.Over != "" && (o.Verdict == deliver.Lost || !broken && q.Tries >= maxRetries):
 		out.dropQueued(q, "removed", loop.Berth, q.Over)
 		return 0
@@ -149,4 +154,138 @@ func arrivedAs(o deliver.Outcome, changed bool) string {
 		return "message"
 	}
 	return ""
+}
+
+// Letters are the messages between sessions (sessions/mail). The outbox delivers one at a time, after the
+// messages of persons, and reports how far it has come. Only the loop calls these.
+type Letters struct {
+	// Events are the events of a letter that has come that far; none if it has had them.
+	Events func(letter uint64, status, why string) []events.Event
+	// Moved takes in that the events are in the log; seq is the number of the first. over: the outbox
+	// doesn't have the letter any more.
+	Moved func(letter uint64, status, why string, seq uint64, over bool)
+}
+
+// The statuses that the outbox gives a letter.
+const (
+	letterDelivered = "delivered"
+	letterTaken     = "taken"
+	letterRefused   = "refused"
+	letterExpired   = "expired"
+)
+
+// Letter is a message of another session or of a person, as sessions/mail hands it over.
+type Letter struct {
+	Number  uint64
+	Text    string // with the mark of who sent it
+	By      loop.Actor
+	Expires time.Time
+}
+
+// Post queues a letter. It is on disk then.
+func (out *Outbox) Post(l Letter) error {
+	typer, err := out.typer()
+	if err != nil {
+		return err
+	}
+	if _, err := (Nudge{Text: l.Text}).Typed(typer); err != nil {
+		return err
+	}
+	id := l.By.Identity
+	q := &queued{
+		ID: fmt.Sprintf("m%d", l.Number), number: l.Number, By: l.By.By(), Kind: id.Kind, Source: id.Source, Proof: id.Certificate,
+		Nudge: Nudge{Text: l.Text}, For: out.env.Recipient(), Since: api.At(out.env.Now()), Expires: api.At(l.Expires), Stage: stageWaiting,
+	}
+	if err := out.saveQueued(q); err != nil {
+		return err
+	}
+	out.queue = append(out.queue, q)
+	out.order()
+	out.DeliverQueued()
+	return nil
+}
+
+// Posted is the number of the letter in the queue; 0: there is none.
+func (out *Outbox) Posted() uint64 {
+	if at := slices.IndexFunc(out.queue, func(q *queued) bool { return q.letter() != 0 }); at >= 0 {
+		return out.queue[at].letter()
+	}
+	return 0
+}
+
+// TakeLetter takes a letter out of the queue and reports whether it did: one that is being delivered stays.
+func (out *Outbox) TakeLetter(number uint64) bool {
+	at := slices.IndexFunc(out.queue, func(q *queued) bool { return q.letter() == number })
+	if at < 0 {
+		return true
+	}
+	q := out.queue[at]
+	if q.busy || q.Stage != stageWaiting {
+		return false
+	}
+	out.forgetQueued(q)
+	return true
+}
+
+// verb is the verb that the message was given with.
+func (q *queued) verb() string {
+	if q.letter() != 0 {
+		return "tell"
+	}
+	return "nudge"
+}
+
+// fromSession says that the message is of another session, or of the server. Whether that session may send
+// it was decided when it was accepted.
+func (q *queued) fromSession() bool {
+	return q.letter() != 0 && (q.Kind == keys.KindAgent || q.Kind == "")
+}
+
+// letter is the number of the message between sessions that this is; 0: it is a person's.
+func (q *queued) letter() uint64 {
+	if strings.HasPrefix(q.ID, "m") {
+		return q.number
+	}
+	return 0
+}
+
+// letterMoved writes the event of a letter's status.
+func (out *Outbox) letterMoved(q *queued, status, why string) {
+	out.appendWith(q, nil, status, why, false)
+}
+
+// dropLetter writes the event of a letter that isn't delivered.
+func (out *Outbox) dropLetter(q *queued, what string, by loop.By, why string) {
+	status := letterRefused
+	switch {
+	case what == "expired":
+		status = letterExpired
+	case why == "":
+		why = what + " by " + by.Identity
+	}
+	out.appendWith(q, nil, status, why, true)
+}
+
+// noteEnd writes the event of a delivery's end. That of a letter's status comes in the same step.
+func (out *Outbox) noteEnd(q *queued, e nudgeEvent, status string) uint64 {
+	if q.letter() == 0 {
+		return out.env.Note(eventNudge, e)
+	}
+	return out.appendWith(q, []events.Event{{Type: eventNudge, Data: e}}, status, e.Evidence, true)
+}
+
+// appendWith appends the events and those of the letter's status in one step. It gives the number of the first.
+func (out *Outbox) appendWith(q *queued, first []events.Event, status, why string, over bool) uint64 {
+	more := out.env.Letters.Events(q.letter(), status, why)
+	if len(first)+len(more) == 0 {
+		return 0
+	}
+	done := out.env.Append(append(first, more...))
+	if len(done) == 0 {
+		return 0
+	}
+	if len(more) > 0 {
+		out.env.Letters.Moved(q.letter(), status, why, done[len(first)].Seq, over)
+	}
+	return done[0].Seq
 }

@@ -18,6 +18,9 @@ func (out *Outbox) queuedFile(q *queued) string {
 	if q.Direct {
 		name = "%020d.direct.json" // its number may be that of a message queued meanwhile
 	}
+	if q.letter() != 0 {
+		name = "%020d.letter.json"
+	}
 	return filepath.Join(out.env.Dir, queueDir, fmt.Sprintf(name, q.number))
 }
 
@@ -113,8 +116,8 @@ func (out *Outbox) Load() error {
 	return failed
 }
 
-// order puts the queue in the order of delivery: first what may be in the composer, then the messages of callers.
-// The message after a limit comes last, because each of theirs goes on too.
+// order puts the queue in the order of delivery: first what may be in the composer, then the messages of callers,
+// then those of other sessions. The message after a limit comes last, because each of these goes on too.
 func (out *Outbox) order() {
 	rank := func(q *queued) int {
 		switch {
@@ -122,10 +125,12 @@ func (out *Outbox) order() {
 			return 0
 		case q.busy || q.Stage != stageWaiting:
 			return 1
-		case q.Limit == 0:
+		case q.Limit == 0 && q.letter() == 0:
 			return 2
+		case q.Limit == 0:
+			return 3
 		}
-		return 3
+		return 4
 	}
 	slices.SortStableFunc(out.queue, func(a, b *queued) int { return rank(a) - rank(b) })
 }

@@ -303,6 +303,9 @@ func (out *Outbox) keepStep(d *nudging, step deliver.Step) error {
 			if err := out.stage(q, to); err != nil {
 				return err
 			}
+			if to == stageEntered && q.letter() != 0 { // the composer holds it now
+				out.letterMoved(q, letterDelivered, "")
+			}
 		}
 	}
 	switch {

@@ -42,10 +42,13 @@ type Env struct {
 	Lives     func(Recipient) bool
 	Next      func() uint64 // the number of the session's next event
 	Gather    func()        // writes the event of the keystrokes so far
-	Write     func(file string, data []byte) error
+	// Append writes events in one step. Letters are the messages of other sessions.
+	Append  func([]events.Event) []events.Event
+	Letters Letters
+	Write   func(file string, data []byte) error
 	// Rights gives the identity with the rights that it has now on this session, or why it may
-	// not nudge it.
-	Rights func(keys.Identity) (keys.Identity, error)
+	// not use the verb on it.
+	Rights func(id keys.Identity, verb string) (keys.Identity, error)
 	// Change is Do for a function that may fail.
 	Change func(ctx context.Context, fn func() error) error
 }

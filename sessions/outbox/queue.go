@@ -337,11 +337,16 @@ func (out *Outbox) Unqueue(ctx context.Context, by loop.Actor, id string, may fu
 
 // dropQueued removes a message from the queue and reports it.
 func (out *Outbox) dropQueued(q *queued, what string, by loop.By, why string) {
+	if q.letter() != 0 { // its event comes first: it has no other
+		out.dropLetter(q, what, by, why)
+	}
 	out.forgetQueued(q)
 	if q.Limit != 0 { // it wasn't sent
 		out.row.N, out.row.Last = q.Row-1, q.Since.Time
 	}
-	out.tellQueued(q, what, by, why)
+	if q.letter() == 0 {
+		out.tellQueued(q, what, by, why)
+	}
 	text := "the message " + q.ID + " was " + what
 	if why != "" {
 		text += ": " + why

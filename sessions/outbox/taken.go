@@ -49,7 +49,11 @@ func (out *Outbox) Taken() []events.Event {
 	if q.Direct {
 		e.Queue, e.Nudge = "", q.ID
 	}
-	return []events.Event{{Type: eventNudge, Data: e}}
+	told := []events.Event{{Type: eventNudge, Data: e}}
+	if q.letter() != 0 {
+		told = append(told, out.env.Letters.Events(q.letter(), letterTaken, out.takenBy.Cause)...)
+	}
+	return told
 }
 
 // SettleTaken takes the message out of the queue once its event has the number seq; 0: a server
@@ -61,6 +65,9 @@ func (out *Outbox) SettleTaken(seq uint64) {
 	}
 	told := out.Taken()
 	out.taken = nil
+	if q.letter() != 0 && len(told) > 1 { // its events follow the nudge's
+		out.env.Letters.Moved(q.letter(), letterTaken, out.takenBy.Cause, seq+1, true)
+	}
 	out.forgetQueued(q)
 	if q.Direct && seq == 0 { // the server before wrote the event of what the agent said, and not this one
 		out.env.Note(eventNudge, told[0].Data)

@@ -175,7 +175,7 @@ func (out *Outbox) queueTask(typer agent.MessageTyper, now time.Time) task {
 		return task{wait: taskPace}
 	}
 	q.busy = true
-	claim := loop.Claim{Actor: loop.Actor{Identity: id, Client: q.ID}, Verb: "nudge", Allowed: func() error { // asked on the loop
+	claim := loop.Claim{Actor: loop.Actor{Identity: id, Client: q.ID}, Verb: q.verb(), Allowed: func() error { // asked on the loop
 		_, err := out.sender(q)
 		return err
 	}}
@@ -205,20 +205,17 @@ func (out *Outbox) unconfirmed(q *queued, e nudgeEvent) uint64 {
 	if q.Direct {
 		e.Queue, e.Nudge = "", q.ID
 	}
+	seq := out.noteEnd(q, e, letterDelivered)
 	out.forgetQueued(q)
-	return out.env.Note(eventNudge, e)
+	return seq
 }
 
 // sender is who queued the message, with the rights as they are now.
 func (out *Outbox) sender(q *queued) (keys.Identity, error) {
-	if q.First || q.Direct || q.Limit != 0 { // it ends what that was allowed to begin, or the session asks for it
+	if q.First || q.Direct || q.Limit != 0 || q.fromSession() { // it ends what that was allowed to begin, or the session asks for it
 		return keys.Identity{Kind: q.Kind, Name: q.By.Identity, Fingerprint: q.By.Fingerprint}, nil
 	}
-	id, err := out.env.Rights(keys.Identity{Kind: q.Kind, Name: q.By.Identity, Fingerprint: q.By.Fingerprint, Source: q.Source, Certificate: q.Proof})
-	if err == nil {
-		err = id.May("nudge", keys.Responder)
-	}
-	return id, err
+	return out.env.Rights(keys.Identity{Kind: q.Kind, Name: q.By.Identity, Fingerprint: q.By.Fingerprint, Source: q.Source, Certificate: q.Proof}, q.verb())
 }
 
 // deliverQueued delivers a queued message.

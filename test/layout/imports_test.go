@@ -69,6 +69,7 @@ var arrows = map[string]string{
 	"sessions/notify/post":      "agent api sessions sessions/command sessions/events sessions/notify terminal",
 	"sessions/loop":             "agent api detect keys sessions/deliver sessions/events sessions/hold sessions/lease sessions/screen terminal",
 	"sessions/outbox":           "agent api keys sessions/deliver sessions/events sessions/hold sessions/lease sessions/loop",
+	"sessions/mail":             "agent api keys sessions/events sessions/hold sessions/loop terminal",
 	"sessions/prompts":          "agent api detect keys sessions/events sessions/groom sessions/hold sessions/loop terminal",
 	"sessions/process":          "",
 	"sessions/screen":           "terminal",
@@ -76,7 +77,7 @@ var arrows = map[string]string{
 	"sessions/track":            "agent api detect detect/tail detect/watch sessions/deliver sessions/events sessions/hold sessions/loop sessions/process terminal",
 	"sessions/gates":            "agent api detect sessions/events sessions/gates/begin sessions/gates/gate sessions/gates/transcript sessions/hold sessions/loop",
 	"sessions/clients":          "api sessions/events sessions/hold sessions/lease sessions/loop terminal",
-	"sessions":                  "agent api detect detect/tail detect/watch keys sessions/account sessions/cgroup sessions/clients sessions/command sessions/deliver sessions/events sessions/gates sessions/gates/begin sessions/gates/gate sessions/gates/transcript sessions/hold sessions/life sessions/loop sessions/notify sessions/outbox sessions/process sessions/prompts sessions/screen sessions/track sessions/worktree terminal",
+	"sessions":                  "agent api detect detect/tail detect/watch keys sessions/account sessions/cgroup sessions/clients sessions/command sessions/deliver sessions/events sessions/gates sessions/gates/begin sessions/gates/gate sessions/gates/transcript sessions/hold sessions/life sessions/loop sessions/mail sessions/notify sessions/outbox sessions/process sessions/prompts sessions/screen sessions/track sessions/worktree terminal",
 
 	"metrics": "agent audit audit/ship sessions sessions/deliver sessions/events sshd",
 
