@@ -68,8 +68,8 @@ func (r *Registry) lookAt(ctx context.Context, spec Spec) (*worktree.Look, time.
 	if _, err := r.options.Environment.resolveWith(probe, false); err != nil { // a run would ask the login shell again
 		return nil, 0
 	}
-	r.looks <- struct{}{}
-	defer func() { <-r.looks }()
+	r.trees.looks <- struct{}{}
+	defer func() { <-r.trees.looks }()
 	began := time.Now()
 	look, err := g.Look(ctx, spec.Cwd)
 	if err != nil {

@@ -79,9 +79,8 @@ type Registry struct {
 	starts   sync.WaitGroup // holders being started; Add only under mu and before stop is set
 	births   births
 	turnover turnover
-	looks    chan struct{}  // bounds how many sessions' folders are read by git at once
-	versions versions       // of the agents' programs
-	trees    worktree.Locks // one worktree of a repository is removed at a time: two could count on each other's branch
+	versions versions // of the agents' programs
+	trees    trees    // what git does in sessions' folders
 
 	mu    sync.RWMutex
 	byID  map[string]*Session
@@ -99,6 +98,12 @@ type Registry struct {
 type unusable struct {
 	why    []string
 	strays []Holder // what still runs of them
+}
+
+// trees bounds what git does in sessions' folders.
+type trees struct {
+	worktree.Locks               // one worktree of a repository is removed at a time: two could count on each other's branch
+	looks          chan struct{} // bounds how many sessions' folders are read by git at once
 }
 
 // launching is a holder whose session does not name it yet.
