@@ -162,6 +162,69 @@ func (c *call) printed(ctx context.Context, words ...string) (string, error) {
 	return out.String(), nil
 }
 
+func sendMessage(ctx context.Context, c *call) (any, error) {
+	words := []string{"tell", "--json"}
+	if c.args.ReplyTo > 0 {
+		words = append(words, "--reply-to="+strconv.Itoa(c.args.ReplyTo))
+	}
+	if c.args.TTL != "" {
+		words = append(words, "--ttl="+c.args.TTL)
+	}
+	if c.args.NotifyIdle {
+		words = append(words, "--notify-when-idle")
+	}
+	return c.verdict(ctx, c.args.Text, append(words, c.args.To, "-")...)
+}
+
+// message is a message in an inbox.
+type message struct {
+	Number  uint64          `json:"message"`
+	From    json.RawMessage `json:"from"`
+	Text    string          `json:"text"`
+	Cut     bool            `json:"cut,omitempty"` // inbox has all of it
+	ReplyTo *uint64         `json:"reply_to"`
+	Status  string          `json:"status"`
+	Sent    string          `json:"sent_at"`
+	Cursor  string          `json:"cursor"`
+}
+
+func readInbox(ctx context.Context, c *call) (any, error) {
+	words := []string{"inbox", "--json"}
+	if c.args.Cursor != "" {
+		words = append(words, "--since="+c.args.Cursor)
+	}
+	var inbox struct {
+		Messages []message `json:"messages"`
+		Cursor   string    `json:"cursor"`
+	}
+	if err := c.into(ctx, &inbox, words...); err != nil {
+		return nil, err
+	}
+	answer := struct {
+		Messages []message `json:"messages"`
+		Cursor   string    `json:"cursor"`
+		More     bool      `json:"more"`
+	}{[]message{}, inbox.Cursor, false}
+	size := 0
+	for _, m := range inbox.Messages {
+		part, next := page(m.Text, 0, mostPrompt)
+		m.Text, m.Cut = part, next > 0
+		line, err := json.Marshal(m)
+		if err != nil {
+			return nil, api.Errorf(api.CodeInternal, "write a message: %w", err)
+		}
+		if size += len(line) + 1; size > MostAnswer-500 {
+			answer.More = true
+			break
+		}
+		answer.Messages, answer.Cursor = append(answer.Messages, m), m.Cursor
+	}
+	if !answer.More {
+		answer.Cursor = inbox.Cursor
+	}
+	return answer, nil
+}
+
 // replied is the answer of ask_session.
 type replied struct {
 	Session string  `json:"session"`

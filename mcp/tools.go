@@ -61,8 +61,8 @@ type arguments struct {
 	PromptID   string   `json:"prompt_id"`
 	Choice     any      `json:"choice"`
 	NotifyIdle bool     `json:"notify_when_idle"`
-	TTLSeconds int      `json:"ttl_s"`
-	ReplyTo    string   `json:"reply_to"`
+	TTL        string   `json:"ttl"`
+	ReplyTo    int      `json:"reply_to"`
 }
 
 // word is what may stand for a session, a profile, a tag or an id. It can't be taken for an option.
@@ -152,6 +152,26 @@ var tools = []*tool{
 			{name: "max_bytes", about: "of text", shape: number(200, 30_000)},
 		},
 		run: readSession,
+	},
+	{
+		name: "send_message", verbs: []string{"tell"},
+		about: "Send a session a message. Its agent gets it when it is idle, marked as yours and not its user's. The answer has the message's number.",
+		fields: []field{
+			{name: "to", about: "name or id of a session", shape: aWord(), needed: true},
+			{name: "text", about: "the message", shape: text(mostText), needed: true},
+			{name: "reply_to", about: "number of the message that this one answers", shape: number(1, 1e15)},
+			{name: "ttl", about: "drop it when it has waited this long, such as 1h; default 24h", shape: text(20)},
+			{name: "notify_when_idle", about: "inside a session: get a message when the target is idle after this one", shape: flag()},
+		},
+		run: sendMessage,
+	},
+	{
+		name: "read_inbox", verbs: []string{"inbox"}, inside: true,
+		about: "Read the messages that other sessions and people have sent you.",
+		fields: []field{
+			{name: "cursor", about: "of the last answer: only later messages", shape: text(40)},
+		},
+		run: readInbox,
 	},
 	{
 		name: "ask_session", verbs: []string{"ask"},
