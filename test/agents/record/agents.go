@@ -10,6 +10,7 @@ import (
 	"berth/test/agents/claude"
 	"berth/test/agents/codex"
 	"berth/test/agents/gemini"
+	"berth/test/agents/host"
 	"berth/test/agents/modelapi"
 	"berth/test/agents/modelapi/generate"
 	"berth/test/agents/modelapi/responses"
@@ -97,11 +98,32 @@ func (a *prepared) home(ctx context.Context, dir string, s script) error {
 	if err != nil {
 		return err
 	}
-	settings, err := hookSettings(dir, a.socket)
+	settings, err := hookSettings(dir, a.socket, s.allows)
 	if err != nil {
 		return err
 	}
 	a.workspace, a.env, a.args = h.Workspace, h.Env(a.api.URL()), []string{"--settings", settings}
+	if strings.Contains(s.without, "account") {
+		delete(a.env, "ANTHROPIC_API_KEY")
+	}
+	if s.form {
+		config, err := serverConfig(ctx, dir)
+		if err != nil {
+			return err
+		}
+		a.args = append(a.args, "--mcp-config="+config)
+	}
 	a.live, a.logs = filepath.Join(h.Config, "sessions"), filepath.Join(h.Config, "projects")
 	return nil
+}
+
+// serverConfig builds the MCP server whose tools ask, and writes the file that names it.
+func serverConfig(ctx context.Context, dir string) (file string, err error) {
+	exe := filepath.Join(dir, "mcpserver")
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", exe, "berth/test/agents/mcpserver").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the MCP server: %w\n%s", err, out)
+	}
+	file = filepath.Join(dir, "mcp.json")
+	servers := map[string]any{"lab": map[string]any{"command": exe, "args": []string{filepath.Join(dir, "listed")}}}
+	return file, host.WriteJSON(file, map[string]any{"mcpServers": servers})
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"berth/test/agents/claude"
 )
@@ -22,15 +24,20 @@ var events = []string{
 	"CwdChanged", "MessageDisplay",
 }
 
-// hookSettings writes a settings file that makes claude call this program for every event.
-func hookSettings(dir, socket string) (string, error) {
+// hookSettings writes a settings file that makes claude call this program for every event. With allows it
+// permits what claude asks, after this time.
+func hookSettings(dir, socket, allows string) (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", err
 	}
 	hooks := map[string]any{}
 	for _, e := range events {
-		hooks[e] = []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": fmt.Sprintf("exec '%s' hook '%s'", self, socket)}}}}
+		command := fmt.Sprintf("exec '%s' hook '%s'", self, socket)
+		if e == "PermissionRequest" && allows != "" {
+			command += " '" + allows + "'"
+		}
+		hooks[e] = []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": command}}}}
 	}
 	data, err := json.Marshal(map[string]any{"hooks": hooks})
 	if err != nil {
@@ -40,14 +47,25 @@ func hookSettings(dir, socket string) (string, error) {
 	return file, os.WriteFile(file, data, 0o600)
 }
 
-// hook is what claude runs: it hands the payload on and says nothing.
-func hook(socket string, payload io.Reader) int {
+// hook is what claude runs: it hands the payload on. With a time it then waits that long, and allows.
+func hook(socket string, allows []string, payload io.Reader, answer io.Writer) int {
 	conn, err := net.Dial("unix", socket)
 	if err != nil {
 		return 0 // the recording is over
 	}
-	defer conn.Close()
-	if _, err := io.Copy(conn, payload); err != nil {
+	_, err = io.Copy(conn, payload)
+	if err := errors.Join(err, conn.Close()); err != nil {
+		return 1
+	}
+	if len(allows) == 0 {
+		return 0
+	}
+	after, err := time.ParseDuration(allows[0])
+	if err != nil {
+		return 1
+	}
+	time.Sleep(after)
+	if _, err := io.WriteString(answer, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}`); err != nil {
 		return 1
 	}
 	return 0
@@ -93,8 +111,9 @@ func seedWithout(list string) (claude.Seed, error) {
 			seed.Trusted = false
 		case "bypass":
 			seed.BypassAccepted = false
+		case "account": // no key is in the environment
 		default:
-			return seed, fmt.Errorf("a home is not prepared for %q: onboarding, key, trust, bypass", word)
+			return seed, fmt.Errorf("a home is not prepared for %q: onboarding, key, trust, bypass, account", word)
 		}
 	}
 	return seed, nil

@@ -25,8 +25,8 @@ import (
 )
 
 func main() {
-	if len(os.Args) == 3 && os.Args[1] == "hook" {
-		os.Exit(hook(os.Args[2], os.Stdin)) // claude calls us for each of its hooks
+	if len(os.Args) >= 3 && os.Args[1] == "hook" {
+		os.Exit(hook(os.Args[2], os.Args[3:], os.Stdin, os.Stdout)) // claude calls us for each of its hooks
 	}
 	out := flag.String("out", ".", "folder of the recordings, which exists")
 	only := flag.String("size", "", "COLSxROWS: at this size alone")
@@ -67,13 +67,15 @@ func all(ctx context.Context, out, only string, files []string) error {
 type script struct {
 	agent   string // claude, codex or gemini
 	sizes   []string
-	without string // what the home is not prepared for; claude's, of: onboarding,key,trust,bypass; codex's: trust or login; gemini's: trust or auth
+	without string // what the home is not prepared for; claude's, of: onboarding,key,trust,bypass,account; codex's: trust or login; gemini's: trust or auth
+	allows  string // after how long claude's PermissionRequest hooks allow; empty: they say nothing
+	form    bool   // claude has the MCP server whose tools ask
 	args    []string
 	play    []byte
 }
 
 // readScript reads a script. Its first lines say how the agent is started: "agent NAME",
-// "sizes COLSxROWS..", "without WORDS", "args WORDS". Without a name it is claude.
+// "sizes COLSxROWS..", "without WORDS", "allows DURATION", "form", "args WORDS". Without a name it is claude.
 func readScript(file string) (s script, err error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -89,6 +91,10 @@ func readScript(file string) (s script, err error) {
 			s.sizes = strings.Fields(rest)
 		case "without":
 			s.without = rest
+		case "allows":
+			s.allows = rest
+		case "form":
+			s.form = true
 		case "args":
 			s.args = strings.Fields(rest)
 		}

@@ -136,7 +136,7 @@ func (p *program) play(ctx context.Context, script []byte) error {
 	lines := bufio.NewScanner(bytes.NewReader(script))
 	for n := 1; lines.Scan(); n++ {
 		verb, rest, _ := strings.Cut(strings.TrimSpace(lines.Text()), " ")
-		if verb == "" || strings.HasPrefix(verb, "#") || n <= 4 && slices.Contains([]string{"agent", "sizes", "without", "args"}, verb) {
+		if verb == "" || strings.HasPrefix(verb, "#") || n <= 4 && slices.Contains([]string{"agent", "sizes", "without", "allows", "form", "args"}, verb) {
 			continue
 		}
 		if err := p.do(ctx, verb, strings.TrimSpace(rest)); err != nil {
