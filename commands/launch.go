@@ -168,7 +168,7 @@ func (s *Service) mayOwnCommand(r Request) error {
 }
 
 // verbOfField are the verbs that change the same field of an existing session.
-var verbOfField = map[string]string{"tags": "tag", "meta": "meta", "gate": "gate", "start_context": "start-context"}
+var verbOfField = map[string]string{"tags": "tag", "meta": "meta", "gate": "gate", "start_context": "start-context", "after_limit": "nudge"}
 
 // changeOf is what the documents change of an existing session; nil for nothing. The caller needs the rights that the
 // verbs for the same changes need.

@@ -144,6 +144,12 @@ func (c *Call) mayStart(spec sessions.Spec, docs []*Document) error {
 	if err := c.mayGive(docs); err != nil {
 		return err
 	}
+	later := c.flags.Changed("after-limit") || slices.ContainsFunc(docs, func(d *Document) bool { return slices.Contains(d.Fields, "after_limit") })
+	if later { // a message, like that of --prompt
+		if err := id.May("nudge", keys.Responder); err != nil {
+			return err
+		}
+	}
 	if spec.Name != "" && id.Kind != keys.KindAgent && !id.Sees(spec.Name, spec.Tags) { // the registry decides about an agent's children
 		return id.Denied("new", spec.Name)
 	}
