@@ -78,7 +78,7 @@ test-agents:
 # TestWays the two ways without hooks, of TestInAShell the one without hooks, scenarios about which
 # Claude Code has tests of its own, what shows Claude Code alone (its start and its errors), and two
 # tests of chance; of the others it runs a core.
-NOT_CI := ^TestDelays$$|^TestWays$$/by_(keys|none)$$|^TestInAShell$$/^plain$$|^TestForgedHooks$$/killed_false$$|^Test(RespondRaces|Errors|FirstRun|FirstRunByEnter|KeyAccepted|KeyRefused|NoKey|BypassAccepted|BypassRefused)$$|^TestScenarios$$/^(errors|gate|kill|no-hooks|queue|restart|start-context)$$
+NOT_CI := ^TestDelays$$|^TestWays$$/by_(keys|none)$$|^TestInAShell$$/^plain$$|^TestForgedHooks$$/killed_false$$|^Test(ByOthersInAShell|NudgesInAShell|RespondRaces|Errors|FirstRun|FirstRunByEnter|KeyAccepted|KeyRefused|NoKey|BypassAccepted|BypassRefused)$$|^TestScenarios$$/^(errors|gate|kill|no-hooks|queue|restart|start-context)$$
 NEWER_CORE := ^(TestVersion|TestRespondPlan|TestRespondQuestions)$$|^TestScenarios$$/^(small-window|odd-commands)$$
 CODEX_CORE := ^(TestPermissionByKeys|TestQuestion)$$|^TestScenarios$$/^(turn|permission|messages)$$
 GEMINI_CORE := ^TestTrust$$|^TestScenarios$$/^turn$$
