@@ -11,6 +11,7 @@ import (
 
 	"berth/agent"
 	"berth/api"
+	"berth/commands"
 	"berth/keys"
 	"berth/sessions"
 	"berth/sessions/gates/transcript"
@@ -44,7 +45,7 @@ type opened struct {
 	own    []string // texts of the editor's own prompts, which it shows itself
 	last   string   // the agent's last reply that was sent
 	calls  map[string]bool
-	asked  string // id of the prompt that the editor was asked
+	asked  string // id of the prompt that the editor was asked, and whether it is one for the terminal
 	unask  context.CancelFunc
 }
 
@@ -251,15 +252,19 @@ func (o *opened) ask(ctx context.Context, st *sessions.Status) error {
 	if _, err := o.editor.service.For(o.editor.request, "prompt", o.id); err != nil {
 		return err
 	}
+	asks := p.ID
+	if p.Channel == agent.ChannelNone { // it may pass: the prompt is then asked
+		asks += " at the terminal"
+	}
 	o.mu.Lock()
-	again := o.asked == p.ID
+	again := o.asked == asks
 	o.mu.Unlock()
 	// The hook of a permission comes before its dialog, which has the options.
 	hooked := p.Channel == "hook" && time.Since(p.Since.Time) > optionsTime
 	if again || !p.Ready && !hooked {
 		return nil
 	}
-	o.withdraw(p.ID)
+	o.withdraw(asks)
 	options := choices(p)
 	if len(options) == 0 {
 		return o.send(ctx, sdk.UpdateAgentMessageText("["+st.Name+" asks something that this client can't answer: berth respond, or attach "+st.Name+"]"))
@@ -271,7 +276,7 @@ func (o *opened) ask(ctx context.Context, st *sessions.Status) error {
 	o.editor.following.Go(func() {
 		defer unask()
 		answer, err := o.editor.conn.RequestPermission(asking, sdk.RequestPermissionRequest{
-			SessionId: sdk.SessionId(o.id), Options: options, ToolCall: shown(p),
+			SessionId: sdk.SessionId(o.id), Options: options, ToolCall: shown(st.Name, p),
 		})
 		if err != nil || answer.Outcome.Selected == nil {
 			return // it was answered elsewhere, or the editor has cancelled
@@ -285,33 +290,39 @@ func (o *opened) ask(ctx context.Context, st *sessions.Status) error {
 	return nil
 }
 
-// withdraw ends the request that the editor has, unless it is for this prompt.
-func (o *opened) withdraw(id string) {
+// withdraw ends the request that the editor has, unless it is for what is asked now.
+func (o *opened) withdraw(asks string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.asked != id && o.unask != nil {
+	if o.asked != asks && o.unask != nil {
 		o.unask()
 		o.unask = nil
 	}
-	o.asked = id
+	o.asked = asks
 }
 
 // choices are what an editor may answer, by the words of respond. It is empty for what only words answer,
-// or several questions.
+// several questions, and a dialog that only a person at the terminal can answer. What the prompt shows only a
+// part of can only be rejected.
 func choices(p *agent.Request) []sdk.PermissionOption {
 	option := func(words, name string, kind sdk.PermissionOptionKind) sdk.PermissionOption {
 		return sdk.PermissionOption{OptionId: sdk.PermissionOptionId(words), Name: name, Kind: kind}
 	}
 	numbered := func(names []string, kind func(i int) sdk.PermissionOptionKind) (list []sdk.PermissionOption) {
 		for i, name := range names {
-			list = append(list, option("option "+itoa(i+1), name, kind(i)))
+			list = append(list, option("option "+itoa(i+1), commands.InLine(name), kind(i)))
 		}
 		return list
 	}
 	once := func(int) sdk.PermissionOptionKind { return sdk.PermissionOptionKindAllowOnce }
+	reject := option("deny", "Reject", sdk.PermissionOptionKindRejectOnce)
 	switch {
+	case p.Channel == agent.ChannelNone:
+		return nil
+	case p.InPart():
+		return []sdk.PermissionOption{reject}
 	case p.Type == agent.PromptPermission && (p.OptionsFallback || len(p.Options) < 2):
-		return []sdk.PermissionOption{option("accept", "Allow", sdk.PermissionOptionKindAllowOnce), option("deny", "Reject", sdk.PermissionOptionKindRejectOnce)}
+		return []sdk.PermissionOption{option("accept", "Allow", sdk.PermissionOptionKindAllowOnce), reject}
 	case p.Type == agent.PromptPermission:
 		return numbered(p.Options, func(i int) sdk.PermissionOptionKind {
 			switch i {
@@ -330,18 +341,21 @@ func choices(p *agent.Request) []sdk.PermissionOption {
 	return numbered(p.Options, once)
 }
 
-// shown is all that a prompt asks, as a tool's call.
-func shown(p *agent.Request) sdk.ToolCallUpdate {
-	title := strings.Join(strings.Fields(p.About()), " ")
+// shown is all that a prompt asks, as a tool's call. Editors render its text as Markdown, and
+// draw no comment and no link's address. So the text is a block of code, and its marks are longer than any in
+// the text.
+func shown(name string, p *agent.Request) sdk.ToolCallUpdate {
+	title := commands.InLine(strings.Join(strings.Fields(p.About()), " "))
 	if r := []rune(title); len(r) > mostTitle {
 		title = string(r[:mostTitle-1]) + "…"
 	}
 	pending := sdk.ToolCallStatusPending
-	call := sdk.ToolCallUpdate{ToolCallId: sdk.ToolCallId("prompt-" + p.ID), Title: &title, Status: &pending}
-	for _, text := range []*string{p.Title, p.Text, &p.FullInput, p.URL} {
-		if text != nil && strings.TrimSpace(*text) != "" {
-			call.Content = append(call.Content, sdk.ToolContent(sdk.TextBlock(*text)))
-		}
+	asked, fence := commands.Asked(name, p), "```"
+	for strings.Contains(asked, fence) {
+		fence += "`"
 	}
-	return call
+	return sdk.ToolCallUpdate{
+		ToolCallId: sdk.ToolCallId("prompt-" + p.ID), Title: &title, Status: &pending,
+		Content: []sdk.ToolCallContent{sdk.ToolContent(sdk.TextBlock(fence + "text\n" + asked + fence))},
+	}
 }

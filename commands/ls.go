@@ -132,7 +132,7 @@ func asksFor(p *agent.Request) string {
 	if p.Subtype != nil {
 		kind += " " + *p.Subtype
 	}
-	return inList(kind + " " + inLine(strings.TrimSpace(p.About())))
+	return inList(kind + " " + InLine(strings.TrimSpace(p.About())))
 }
 
 // inList is a text as a cell of a list shows it.

@@ -69,42 +69,61 @@ func PromptLines(name string, r *agent.Request) (lines []string, answer string) 
 	return lines, terminal.Printable(answerWith(name, r))
 }
 
+// Asked is all that a prompt asks, as the verb prompt shows it, for callers that answer in another way.
+// Hidden characters are visible in it.
+func Asked(name string, r *agent.Request) string {
+	var b strings.Builder
+	writeAsked(&b, name, r, true)
+	return b.String()
+}
+
 // writePrompt shows a prompt as text, with how to answer it.
 func writePrompt(w io.Writer, name string, r *agent.Request, full bool) {
+	writeAsked(w, name, r, full)
+	fmt.Fprintf(w, "  answer with: %s\n", answerWith(name, r))
+	if full || r.Contested {
+		fmt.Fprintln(w)
+		writeQuoted(w, "|", strings.Join(r.Lines, "\n"))
+	}
+}
+
+// writeQuoted shows a text that is not Berth's. No line of it looks like one of Berth's lines, and no two texts
+// look the same: a blank at a line's end is marked, and a line end at the text's end has an empty line after it.
+func writeQuoted(w io.Writer, mark, s string) {
+	if s == "" {
+		return
+	}
+	for line := range strings.SplitSeq(terminal.Reveal(s, false), "\n") {
+		if end := len(line) - 1; end >= 0 && strings.IndexByte(" \t", line[end]) >= 0 {
+			line = fmt.Sprintf("%s⟨U+%04X⟩", line[:end], line[end])
+		}
+		fmt.Fprintf(w, "  %s %s\n", mark, line)
+	}
+}
+
+// writeAsked shows what a prompt asks.
+func writeAsked(w io.Writer, name string, r *agent.Request, full bool) {
 	text := func(s *string) string {
 		if s == nil {
 			return ""
 		}
 		return *s
 	}
-	fmt.Fprintf(w, "%s asks: %s %s\n", name, r.Type, inLine(text(r.Subtype)))
+	fmt.Fprintf(w, "%s asks: %s %s\n", name, r.Type, InLine(text(r.Subtype)))
 	if r.Tool != nil {
-		fmt.Fprintf(w, "  with the tool %s\n", inLine(*r.Tool))
+		fmt.Fprintf(w, "  with the tool %s\n", InLine(*r.Tool))
 	}
 	if r.Agent != nil {
-		fmt.Fprintf(w, "  asked by the subagent %s\n", inLine(*r.Agent))
+		fmt.Fprintf(w, "  asked by the subagent %s\n", InLine(*r.Agent))
 	}
 	if title := text(r.Title); title != "" {
-		fmt.Fprintf(w, "  %s\n", inLine(title))
+		fmt.Fprintf(w, "  %s\n", InLine(title))
 	}
 	input := text(r.Input)
 	if full && r.FullInput != "" {
 		input = r.FullInput
 	}
-	// No line of a quoted text looks like one of Berth's lines, and no two texts look the same: a
-	// blank at a line's end is marked, and a line end at the text's end has an empty line after it.
-	quoted := func(mark, s string) {
-		if s == "" {
-			return
-		}
-		for line := range strings.SplitSeq(terminal.Reveal(s, false), "\n") {
-			if end := len(line) - 1; end >= 0 && strings.IndexByte(" \t", line[end]) >= 0 {
-				line = fmt.Sprintf("%s⟨U+%04X⟩", line[:end], line[end])
-			}
-			fmt.Fprintf(w, "  %s %s\n", mark, line)
-		}
-	}
-	quoted("|", input)
+	writeQuoted(w, "|", input)
 	switch {
 	case r.InPart():
 		fmt.Fprintf(w, "  … its dialog shows no more than this: attach %s\n", name)
@@ -112,18 +131,18 @@ func writePrompt(w io.Writer, name string, r *agent.Request, full bool) {
 		fmt.Fprintf(w, "  … %d bytes in all: prompt %s --full\n", r.InputBytes, name)
 	}
 	if input == "" {
-		quoted("|", text(r.Text))
+		writeQuoted(w, "|", text(r.Text))
 	} else { // the next line of a command would look the same
-		quoted("+", text(r.Text))
+		writeQuoted(w, "+", text(r.Text))
 	}
 	if r.URL != nil {
-		fmt.Fprintf(w, "  %s\n", inLine(*r.URL))
+		fmt.Fprintf(w, "  %s\n", InLine(*r.URL))
 	}
 	if len(r.Questions) > 1 && !r.Reviewing() {
 		writeQuestions(w, r.Questions)
 	} else {
 		for i, o := range r.Options {
-			fmt.Fprintf(w, "  %d. %s\n", i+1, inLine(o))
+			fmt.Fprintf(w, "  %d. %s\n", i+1, InLine(o))
 			if len(r.Questions) == 1 {
 				writeDescription(w, r.Questions[0], i)
 			}
@@ -133,20 +152,15 @@ func writePrompt(w io.Writer, name string, r *agent.Request, full bool) {
 		fmt.Fprintln(w, "  reading the options…")
 	}
 	if len(r.Schema) > 0 { // also without --full: accept sends the defaults
-		fmt.Fprintf(w, "  its fields: %s\n", inLine(string(r.Schema)))
+		fmt.Fprintf(w, "  its fields: %s\n", InLine(string(r.Schema)))
 	}
 	if !r.OnScreen {
 		fmt.Fprintln(w, "  not visible in the terminal")
 	}
-	fmt.Fprintf(w, "  answer with: %s\n", answerWith(name, r))
-	if full || r.Contested {
-		fmt.Fprintln(w)
-		quoted("|", strings.Join(r.Lines, "\n"))
-	}
 }
 
-// inLine is a text on one line, with hidden characters made visible.
-func inLine(s string) string {
+// InLine is a text on one line, with hidden characters made visible.
+func InLine(s string) string {
 	return strings.ReplaceAll(terminal.Reveal(s, false), "\n", "⟨U+000A⟩")
 }
 
@@ -156,9 +170,9 @@ func writeQuestions(w io.Writer, questions []agent.Question) {
 		if q.MultiSelect {
 			several = " (several may be chosen)"
 		}
-		fmt.Fprintf(w, "  question %d, %s: %s%s\n", i+1, inLine(q.Header), inLine(q.Text), several)
+		fmt.Fprintf(w, "  question %d, %s: %s%s\n", i+1, InLine(q.Header), InLine(q.Text), several)
 		for n, o := range q.Options {
-			fmt.Fprintf(w, "    %d. %s\n", n+1, inLine(o))
+			fmt.Fprintf(w, "    %d. %s\n", n+1, InLine(o))
 			writeDescription(w, q, n)
 		}
 	}
@@ -166,7 +180,7 @@ func writeQuestions(w io.Writer, questions []agent.Question) {
 
 func writeDescription(w io.Writer, q agent.Question, option int) {
 	if option < len(q.Descriptions) && q.Descriptions[option] != "" {
-		fmt.Fprintf(w, "     | %s\n", inLine(q.Descriptions[option]))
+		fmt.Fprintf(w, "     | %s\n", InLine(q.Descriptions[option]))
 	}
 }
 
