@@ -33,17 +33,29 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// A prompt that is too long for an answer is cut, and says so.
+// A prompt that is too long for an answer is cut, and says so. Nothing of it passes for the whole: it has no
+// digest. One that fits has all of its input.
 func TestLongPrompt(t *testing.T) {
-	long := strings.Repeat("rm -rf /tmp/x; ", 5000)
-	raw, err := json.Marshal(agent.Request{ID: "p1", Type: agent.PromptPermission, Input: &long})
-	if err != nil {
-		t.Fatal(err)
+	p := agent.Request{ID: "p1", Digest: "d1", Type: agent.PromptPermission}
+	p.SetInput(strings.Repeat("rm -rf /tmp/x; ", 5000))
+	uncut(&p)
+	short, cut := fit(&p)
+	said, err := json.Marshal(short)
+	if err != nil || !cut || len(said) > mostPrompt || short.ID != "p1" || short.Digest != "" || p.Digest != "d1" {
+		t.Fatalf("%d bytes, cut %t, %v, digest %q", len(said), cut, err, short.Digest)
 	}
-	prompt, cut := fit((*json.RawMessage)(&raw))
-	said, err := json.Marshal(prompt)
-	if err != nil || !cut || len(said) > mostPrompt || !strings.Contains(string(said), `"id":"p1"`) {
-		t.Fatalf("%d bytes, cut %t, %v", len(said), cut, err)
+	p.SetInput(strings.Repeat("x", agent.InputLimit) + " end")
+	if short, cut := fit(&p); !cut || short.Digest != "" { // the rest couldn't be read
+		t.Errorf("a part of the input: cut %t, digest %q", cut, short.Digest)
+	}
+	uncut(&p)
+	if short, cut := fit(&p); cut || short.Digest != "d1" || !strings.HasSuffix(*short.Input, " end") {
+		t.Errorf("the whole input: cut %t, digest %q, %q", cut, short.Digest, *short.Input)
+	}
+	p.SetInPart()
+	uncut(&p)
+	if short, cut := fit(&p); cut || !short.InPart() {
+		t.Errorf("what no one knows more of: cut %t", cut)
 	}
 }
 

@@ -31,7 +31,7 @@ type session struct {
 	row
 	Mode        *string         `json:"mode"`
 	Prompt      any             `json:"prompt"`
-	PromptCut   bool            `json:"prompt_cut,omitempty"` // read_session with what: prompt has all
+	PromptCut   bool            `json:"prompt_cut,omitempty"` // the prompt has no digest then: read_session has both
 	LastMessage *string         `json:"last_message"`
 	LastCut     bool            `json:"last_message_cut,omitempty"`
 	Usage       json.RawMessage `json:"usage"`
@@ -45,7 +45,7 @@ func getSession(ctx context.Context, c *call) (any, error) {
 		return nil, err
 	}
 	answer := session{row: now.row(host()), Mode: now.Mode, Exit: orNone(now.Exit), Branch: now.Branch, Usage: json.RawMessage("null")}
-	answer.Prompt, answer.PromptCut = fit(now.Prompt)
+	answer.Prompt, answer.PromptCut = fit(c.whole(ctx, now))
 	var last commands.Last
 	if err := c.into(ctx, &last, "last", "--json", now.ID); err != nil {
 		return answer, nil // it has said nothing yet, or Berth can't tell what it said
@@ -58,29 +58,68 @@ func getSession(ctx context.Context, c *call) (any, error) {
 	return answer, nil
 }
 
-// fit is a prompt with its long fields cut, if it is too long for an answer.
-func fit(raw *json.RawMessage) (prompt any, cut bool) {
-	if raw == nil {
+// asked is what a session asks, with the tool's whole input.
+func (c *call) asked(ctx context.Context, session string) (name string, p agent.Request, err error) {
+	var full struct {
+		Session string `json:"session"`
+		agent.Request
+		All string `json:"full_input"`
+	}
+	if err := c.into(ctx, &full, "prompt", "--json", "--full", session); err != nil {
+		return "", p, err
+	}
+	full.FullInput = full.All
+	return full.Session, full.Request, nil
+}
+
+// whole is what a session asks, with the tool's whole input where that is more than state has.
+func (c *call) whole(ctx context.Context, now seen) *agent.Request {
+	p := now.asks()
+	if p == nil || !p.InputTruncated {
+		return p
+	}
+	if _, full, err := c.asked(ctx, now.ID); err == nil && full.ID == p.ID { // else it is cut, and says so
+		p = &full
+		uncut(p)
+	}
+	return p
+}
+
+// uncut gives a prompt its whole input, unless its dialog shows no more.
+func uncut(p *agent.Request) {
+	if p.InputTruncated && !p.InPart() {
+		p.Input, p.InputTruncated = &p.FullInput, false
+	}
+}
+
+// fit is a prompt with its long fields cut, if it is too long for an answer. Then it has no digest, because an
+// answer that names the digest is one to all that the prompt asks.
+func fit(p *agent.Request) (fitting *agent.Request, cut bool) {
+	if p == nil {
 		return nil, false
 	}
-	if len(*raw) <= mostPrompt {
-		return *raw, false
+	cut = p.InputTruncated && !p.InPart()
+	raw, err := json.Marshal(p)
+	if err == nil && len(raw) <= mostPrompt {
+		if cut {
+			short := *p
+			short.Digest = ""
+			p = &short
+		}
+		return p, cut
 	}
-	var p agent.Request
-	if json.Unmarshal(*raw, &p) != nil {
-		return nil, true
-	}
-	for _, field := range []**string{&p.Input, &p.Text, &p.Title, &p.URL} {
+	short := *p
+	for _, field := range []**string{&short.Input, &short.Text, &short.Title, &short.URL} {
 		if *field != nil {
 			part, _ := page(**field, 0, mostField)
 			*field = &part
 		}
 	}
-	p.Schema = nil
-	if short, err := json.Marshal(p); err != nil || len(short) > mostPrompt {
-		p.Options, p.Questions = nil, nil
+	short.Digest, short.Schema = "", nil
+	if raw, err := json.Marshal(short); err != nil || len(raw) > mostPrompt {
+		short.Options, short.Questions = nil, nil
 	}
-	return p, true
+	return &short, true
 }
 
 // part is the answer of read_session.
@@ -89,7 +128,8 @@ type part struct {
 	What    string `json:"what"`
 	Text    string `json:"text"`
 	Next    string `json:"next,omitempty"`
-	More    bool   `json:"more"` // next goes on at once; without more, next goes on with what comes later
+	More    bool   `json:"more"`             // next goes on at once; without more, next goes on with what comes later
+	Digest  string `json:"digest,omitempty"` // of the prompt, with the end of its text: answer_prompt takes it
 }
 
 func readSession(ctx context.Context, c *call) (any, error) {
@@ -98,7 +138,7 @@ func readSession(ctx context.Context, c *call) (any, error) {
 		most = 20_000
 	}
 	answer := part{Session: c.args.Session, What: c.args.What}
-	whole, mark := "", ""
+	whole, mark, digest := "", "", ""
 	switch c.args.What {
 	case "transcript":
 		talk, err := c.service.Conversation(ctx, c.calls("", "transcript"), c.args.Session, c.args.Since, most)
@@ -117,12 +157,15 @@ func readSession(ctx context.Context, c *call) (any, error) {
 			return nil, err
 		}
 		whole, mark = last.Text, strconv.FormatInt(last.Time.UnixMilli(), 36)
-	default:
-		words := []string{c.args.What, "--text", c.args.Session}
-		if c.args.What == "prompt" {
-			words = []string{"prompt", "--text", "--full", c.args.Session}
+	case "prompt":
+		name, p, err := c.asked(ctx, c.args.Session)
+		if err != nil {
+			return nil, err
 		}
-		text, err := c.printed(ctx, words...)
+		whole, digest = commands.Asked(name, &p), p.Digest
+		mark = digest[:min(8, len(digest))] // the rest comes with the end
+	default:
+		text, err := c.printed(ctx, c.args.What, "--text", c.args.Session)
 		if err != nil {
 			return nil, err
 		}
@@ -133,7 +176,7 @@ func readSession(ctx context.Context, c *call) (any, error) {
 	case c.args.Since != "" && !marked:
 		return nil, api.Errorf(api.CodeBadRequest, "since %s isn't a place in this text: give next of the last answer", api.Quote(c.args.Since))
 	case marked && before != mark:
-		return nil, api.Errorf(api.CodeBadRequest, "the session has a new last message: read it without since")
+		return nil, api.Errorf(api.CodeBadRequest, "the text is another one now: read it from its beginning, without since")
 	}
 	from, err := offset(place)
 	if err != nil {
@@ -142,6 +185,8 @@ func readSession(ctx context.Context, c *call) (any, error) {
 	text, next := page(whole, from, most)
 	if answer.Text = text; next > 0 {
 		answer.Next, answer.More = mark+"+"+strconv.Itoa(next), true
+	} else {
+		answer.Digest = digest
 	}
 	return answer, nil
 }
@@ -396,7 +441,29 @@ func answerPrompt(ctx context.Context, c *call) (any, error) {
 	default:
 		return nil, api.Errorf(api.CodeUsage, "choice %s: give accept, deny, or an option's number from 1", api.Quote(choice))
 	}
+	switch {
+	case c.args.Digest != "":
+		words = slices.Insert(words, 2, "--digest="+c.args.Digest)
+	case choice == "deny" || choice == "cancel":
+	default:
+		if err := c.readWhole(ctx); err != nil {
+			return nil, err
+		}
+	}
 	return c.verdict(ctx, stdin, words...)
+}
+
+// readWhole refuses an answer without a digest to a prompt that get_session shows only a part of.
+func (c *call) readWhole(ctx context.Context) error {
+	_, p, err := c.asked(ctx, c.args.Session)
+	if err != nil || p.ID != c.args.PromptID {
+		return nil //nolint:nilerr // respond says why
+	}
+	uncut(&p)
+	if _, cut := fit(&p); cut {
+		return api.Errorf(api.CodeBadRequest, "not answered: get_session shows only a part of this prompt. Read it to its end by read_session with what: prompt, and give the digest that comes with its end")
+	}
+	return nil
 }
 
 func interruptSession(ctx context.Context, c *call) (any, error) {

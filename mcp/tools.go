@@ -59,6 +59,7 @@ type arguments struct {
 	Name       string   `json:"name"`
 	Tags       []string `json:"tags"`
 	PromptID   string   `json:"prompt_id"`
+	Digest     string   `json:"digest"`
 	Choice     any      `json:"choice"`
 	NotifyIdle bool     `json:"notify_when_idle"`
 	TTL        string   `json:"ttl"`
@@ -213,6 +214,7 @@ var tools = []*tool{
 		fields: []field{
 			aSession,
 			{name: "prompt_id", about: "from get_session", shape: aWord(), needed: true},
+			{name: "digest", about: "of the prompt that you have read: from get_session, or from the end of read_session with what: prompt. Needed for a prompt that get_session cuts", shape: aWord()},
 			{name: "choice", about: "accept, deny, or an option's number from 1", shape: jsonschema.Schema{Types: []string{"string", "integer"}}},
 			{name: "text", about: "an answer in words, or the reason of deny", shape: text(mostText)},
 		},
