@@ -37,7 +37,8 @@ type Ledger struct {
 
 // sending is what the limits need of a message that a session sent, also after the message is gone.
 type sending struct {
-	at       time.Time
+	number   uint64
+	at       time.Time // with the clock's monotonic part, for a clock that is set back
 	from, to string
 	text     string
 }
@@ -117,7 +118,7 @@ func (l *Ledger) bounds(d Draft, sender string, hop int, now time.Time) error {
 		}
 	}
 	if len(recent) >= RateMost {
-		wait := recent[len(recent)-RateMost].Add(rateWithin).Sub(now).Truncate(time.Second) + time.Second
+		wait := (recent[len(recent)-RateMost].Add(rateWithin).Sub(now) + time.Second - 1).Truncate(time.Second)
 		return limit("rate", "%s has sent %d messages within a minute, and no more may be sent: wait %s", d.From.Name, len(recent), wait).With("session", d.Session)
 	}
 	waiting := 0
@@ -159,7 +160,7 @@ func (l *Ledger) add(m *Message, now time.Time) {
 		if at.After(now) {
 			at = now
 		}
-		l.sent[sender] = append(l.sent[sender], sending{at: at, from: sender, to: m.ID, text: strings.TrimSpace(m.Text)})
+		l.sent[sender] = append(l.sent[sender], sending{number: m.Number, at: at, from: sender, to: m.ID, text: strings.TrimSpace(m.Text)})
 	}
 }
 
@@ -186,7 +187,7 @@ func (l *Ledger) drop(m *Message) {
 func (l *Ledger) withdraw(m *Message) {
 	l.drop(m)
 	sender := m.From.Session()
-	if i := slices.IndexFunc(l.sent[sender], func(s sending) bool { return s.to == m.ID && s.at.Equal(m.Sent.Time) }); i >= 0 {
+	if i := slices.IndexFunc(l.sent[sender], func(s sending) bool { return s.number == m.Number }); i >= 0 {
 		l.sent[sender] = slices.Delete(l.sent[sender], i, i+1)
 	}
 }

@@ -72,20 +72,25 @@ func (p *Mail) Recall(line events.Line) {
 }
 
 // Since is the position in the event log from which Recall has to be called; ok is false if there is no need.
-// Only the newest event of the messages for a session can be missing from their files.
+// No message was accepted after an event that its session's files miss. A message that is in the outbox may
+// have been taken.
 func (p *Mail) Since() (cursor uint64, ok bool) {
-	for _, m := range p.office.list(p.env.ID, func(*Message) bool { return true }) {
-		ok = ok || m.Status == "" || m.Status == Accepted
+	posted := p.env.Posted()
+	for _, m := range p.office.list(p.env.ID, stored) {
+		ok = ok || m.Status == "" || m.Status == Accepted || m.Number == posted
 		at, _ := events.ParseCursor(m.Cursor) // without one: 0
 		cursor = max(cursor, at)
 	}
 	return cursor, ok
 }
 
+// stored says that a message has a file. Without one another session has just sent it, and Accept follows.
+func stored(m *Message) bool { return m.Cursor != "" }
+
 // Start goes on with the messages that the server before has left. Recall was called before.
 func (p *Mail) Start() {
 	posted := p.env.Posted()
-	for _, m := range p.office.list(p.env.ID, func(*Message) bool { return true }) {
+	for _, m := range p.office.list(p.env.ID, stored) {
 		switch {
 		case m.Status == "": // its sender has no answer, and no event says that it was accepted
 			p.office.Withdraw(m)
@@ -251,6 +256,10 @@ func (p *Mail) Read() {
 func (p *Mail) Refuse(why string) {
 	for _, m := range slices.Clone(p.waiting) {
 		p.note(m, Refused, nil, why)
+	}
+	now := p.env.Now()
+	for _, m := range slices.Clone(p.notices) { // their senders wait, and there is no later turn
+		p.notify(m, now)
 	}
 }
 

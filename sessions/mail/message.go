@@ -120,7 +120,8 @@ type Message struct {
 	Cursor  string   `json:"cursor"` // of the event of its acceptance
 	Way     []Step   `json:"way"`
 
-	by loop.Actor // whose rights are checked again when it is delivered
+	by     loop.Actor // whose rights are checked again when it is delivered
+	behind bool       // its file couldn't be written when it moved
 }
 
 // By is the caller who sent the message, without rights.
@@ -177,7 +178,7 @@ func (m *Message) last() Step {
 	return m.Way[len(m.Way)-1]
 }
 
-// settled says since when nothing more will happen to a message but that it is taken.
+// since is when the message got its newest status.
 func (m *Message) since() time.Time { return m.last().At.Time }
 
 // inbox says that a process inside the session has read it.

@@ -42,8 +42,11 @@ func Open(dir string, now func() time.Time) (*Office, error) {
 	if err == nil {
 		_, err = fmt.Sscanf(string(data), "%d", &o.kept)
 	}
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		err = nil
+	case err != nil || o.kept > numberMost:
+		o.kept, err = 0, fmt.Errorf("the newest message's number can't be read from %s: %w", lastFile, errors.Join(err, errors.New("it isn't a number")))
 	}
 	o.ledger.last = o.kept
 	files, readErr := os.ReadDir(dir) // by name, and so by number
@@ -53,16 +56,12 @@ func Open(dir string, now func() time.Time) (*Office, error) {
 		if filepath.Ext(file.Name()) != ".json" {
 			continue
 		}
-		var r record
-		data, err := os.ReadFile(filepath.Join(dir, file.Name()))
-		if err == nil {
-			err = json.Unmarshal(data, &r)
-		}
+		m, err := o.read(file.Name())
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("read the message in %s: %w", file.Name(), err))
 			continue
 		}
-		found = append(found, r.message())
+		found = append(found, m)
 	}
 	slices.SortStableFunc(found, func(a, b *Message) int { return compareCursors(a.Cursor, b.Cursor) })
 	for _, m := range found {
@@ -71,8 +70,41 @@ func Open(dir string, now func() time.Time) (*Office, error) {
 	return o, failed
 }
 
+// numberMost keeps a foreign file from carrying the numbering to its end.
+const numberMost = 1 << 62
+
+// read reads the message in a file of the folder. No other message gets the number of a file, also if it
+// can't be read: that message would take its place.
+func (o *Office) read(name string) (*Message, error) {
+	var number uint64
+	if _, err := fmt.Sscanf(name, "%d.json", &number); err != nil || number == 0 || number > numberMost || name != fileName(number) {
+		return nil, errors.New("the name isn't one of a message's file")
+	}
+	o.ledger.last = max(o.ledger.last, number)
+	data, err := os.ReadFile(filepath.Join(o.dir, name))
+	if err != nil {
+		return nil, err
+	}
+	var r record
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, err
+	}
+	switch {
+	case r.Number != number:
+		return nil, fmt.Errorf("it has message %d", r.Number)
+	case r.ID == "":
+		return nil, errors.New("it names no session")
+	case r.Status != "" && r.Status != Accepted && r.Status != Delivered && !r.Status.Final():
+		return nil, fmt.Errorf("%q isn't a status", r.Status)
+	}
+	return r.message(), nil
+}
+
+// fileName is the name of a message's file.
+func fileName(number uint64) string { return fmt.Sprintf("%020d.json", number) }
+
 func (o *Office) file(m *Message) string {
-	return filepath.Join(o.dir, fmt.Sprintf("%020d.json", m.Number))
+	return filepath.Join(o.dir, fileName(m.Number))
 }
 
 func (o *Office) save(m *Message) error {
@@ -121,8 +153,26 @@ func (o *Office) Withdraw(m *Message) {
 func (o *Office) store(m *Message, head uint64) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if err := o.catchUp(m.ID); err != nil {
+		return err
+	}
 	m.Cursor = events.FormatCursor(head)
 	return o.save(m)
+}
+
+// catchUp writes the files that couldn't be written when their messages moved. No newer message for that
+// session is accepted before: Mail.Since gives the newest one's place, and the moves before it have to be
+// on disk.
+func (o *Office) catchUp(id string) error {
+	for _, m := range o.ledger.to[id] {
+		if m.behind {
+			if err := o.save(m); err != nil {
+				return err
+			}
+			m.behind = false
+		}
+	}
+	return nil
 }
 
 // move gives a message its next status, which has its event, and reports whether it did.
@@ -143,6 +193,7 @@ func (o *Office) move(m *Message, step Step, channel *Channel, cursor string) (b
 		o.ledger.to[m.ID] = list
 	}
 	err := o.save(m)
+	m.behind = err != nil
 	for _, old := range o.ledger.old(m.ID) {
 		err = errors.Join(err, o.remove(old))
 		o.ledger.drop(old)
@@ -214,7 +265,11 @@ func (o *Office) Sweep(exists func(id string) bool) error {
 	for _, m := range o.ledger.byNumber {
 		switch {
 		case exists(m.ID):
-		case m.Status == "" || m.Status == Accepted:
+		case m.Status == "" && m.Cursor == "": // its sender gets the answer that the session is gone
+		case m.Status == "": // of a server that was killed before its sender had an answer
+			failed = errors.Join(failed, o.remove(m))
+			o.ledger.withdraw(m)
+		case m.Status == Accepted:
 			m.Status, m.Way = Refused, append(m.Way, Step{Status: Refused, At: api.At(o.now()), Why: "the session was removed"})
 			failed = errors.Join(failed, o.save(m))
 		case o.now().Sub(m.since()) >= goneFor:
