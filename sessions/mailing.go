@@ -116,7 +116,7 @@ func (r *Registry) accept(ctx context.Context, to *Session, m *mail.Message) err
 func (r *Registry) checkTell(by Actor, to *Session, t Tell) error {
 	id := by.Identity
 	switch {
-	case strings.TrimSpace(t.Text) == "":
+	case strings.TrimSpace(agent.CleanMessage(t.Text)) == "": // as it would be typed
 		return api.Errorf(api.CodeUsage, "the message is empty: nothing was sent")
 	case len(t.Text) > mail.TextMost:
 		return api.Errorf(api.CodeLimit, "the message has %d bytes, and at most %d may be sent: put the text into a file, and send its path", len(t.Text), mail.TextMost).With("limit", "text")
@@ -204,12 +204,14 @@ func (r *Registry) FindMessage(number uint64) (Message, bool) { return r.mail.Fi
 // to continue from. If own, a process of the session reads them: those that waited are delivered now. It
 // returns at once, also without a message.
 func (r *Registry) Inbox(ctx context.Context, s *Session, since uint64, own bool) ([]Message, string, error) {
-	if own {
-		if _, err := ask(context.WithoutCancel(ctx), s, func(c *core) (struct{}, error) { c.mail.Read(); return struct{}{}, nil }); err != nil {
+	list := r.mail.Inbox(s.id, since)
+	if own { // none is accepted between the delivery and the list
+		var err error
+		list, err = ask(context.WithoutCancel(ctx), s, func(c *core) ([]Message, error) { c.mail.Read(since); return r.mail.Inbox(s.id, since), nil })
+		if err != nil {
 			return nil, "", err
 		}
 	}
-	list := r.mail.Inbox(s.id, since)
 	cursor := events.FormatCursor(since)
 	if len(list) > 0 {
 		cursor = list[len(list)-1].Cursor

@@ -17,7 +17,7 @@ import (
 var copied = map[string]bool{
 	"session_created": true, "session_removed": true, "renamed": true, "exited": true,
 	"writer_change": true, "input": true, "nudge": true, "message": true, "respond": true, "groom": true, "signal": true,
-	"draft_stashed": true, "gate": true, "report": true, "client_attached": true, "client_detached": true,
+	"draft_stashed": true, "gate": true, "tell": true, "report": true, "client_attached": true, "client_detached": true,
 }
 
 // words are fields of events with text by an agent or its program. They are not copied.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"berth/agent"
 	"berth/api"
 	"berth/sessions/loop"
 )
@@ -135,7 +136,7 @@ func (l *Ledger) bounds(d Draft, sender string, hop int, now time.Time) error {
 	equal := 0
 	for _, s := range slices.Concat(l.sent[sender], l.sent[d.ID]) {
 		between := s.from == sender && s.to == d.ID || s.from == d.ID && s.to == sender
-		if between && s.text == strings.TrimSpace(d.Text) && now.Sub(s.at) < loopWithin {
+		if between && s.text == said(d.Text) && now.Sub(s.at) < loopWithin {
 			equal++
 		}
 	}
@@ -145,6 +146,9 @@ func (l *Ledger) bounds(d Draft, sender string, hop int, now time.Time) error {
 	}
 	return nil
 }
+
+// said is what the receiver gets of a text: one that differs in characters which are never typed is equal.
+func said(text string) string { return strings.TrimSpace(agent.CleanMessage(text)) }
 
 // add takes a message in: a new one, or one from its file.
 func (l *Ledger) add(m *Message, now time.Time) {
@@ -160,7 +164,7 @@ func (l *Ledger) add(m *Message, now time.Time) {
 		if at.After(now) {
 			at = now
 		}
-		l.sent[sender] = append(l.sent[sender], sending{number: m.Number, at: at, from: sender, to: m.ID, text: strings.TrimSpace(m.Text)})
+		l.sent[sender] = append(l.sent[sender], sending{number: m.Number, at: at, from: sender, to: m.ID, text: said(m.Text)})
 	}
 }
 

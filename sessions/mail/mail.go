@@ -240,10 +240,13 @@ func (p *Mail) find(number uint64) *Message {
 	return list[0]
 }
 
-// Read gives the session's own process every message that waits: they are delivered. One that the
-// outbox is typing now stays with it.
-func (p *Mail) Read() {
+// Read gives the session's own process every message after the cursor that waits: they are delivered. One
+// that the outbox is typing now stays with it.
+func (p *Mail) Read(since uint64) {
 	for _, m := range slices.Clone(p.waiting) {
+		if at, _ := events.ParseCursor(m.Cursor); at <= since { // the caller isn't shown it
+			continue
+		}
 		if m.Number == p.env.Posted() && !p.env.Take(m.Number) {
 			continue
 		}
