@@ -254,18 +254,22 @@ func TestRead(t *testing.T) {
 	p := newPost(t)
 	one, two := p.send(toOne("one")), p.send(toOne("two"))
 	p.typing = true
-	p.Read()
+	p.Read(0)
 	p.want(one, "accepted")
 	p.want(two, "accepted", "delivered")
 	p.typing = false
-	p.Read()
-	p.Read()
+	p.Read(0)
+	p.Read(0)
 	p.want(one, "accepted", "delivered")
 	if m, _ := p.office.Find(two); *m.Channel != ByInbox || p.posted != 0 || len(p.waiting) != 0 {
 		t.Errorf("by %s; the outbox has %d, %d wait", *m.Channel, p.posted, len(p.waiting))
 	}
 	three := p.send(toOne("three"))
-	p.kill("after", p.Read)
+	m, _ := p.office.Find(three)
+	at, _ := events.ParseCursor(m.Cursor)
+	p.Read(at) // which doesn't show it
+	p.want(three, "accepted")
+	p.kill("after", func() { p.Read(at - 1) })
 	p.want(three, "accepted", "delivered")
 	if p.posted != 0 {
 		t.Error("what was read is typed too")
