@@ -10,7 +10,7 @@ VERSION := $(shell packaging/version)
 LDFLAGS := -X berth/api.release=$(VERSION) -X berth/api.commit=$(shell git rev-parse HEAD 2>/dev/null) \
 	-X berth/api.committed=$(shell git show -s --format=%cI 2>/dev/null) $(STRIP)
 
-.PHONY: all build dist dist-here image run test test-packages test-agents test-agents-ci test-claude-newer test-agents-latest test-gemini suites soak-agents soak-dialogs soak-shells vet bench fuzz fuzz-edge clean
+.PHONY: all build dist dist-here image run test test-packages test-agents test-agents-ci test-claude-newer test-agents-latest test-gemini suites soak-agents soak-dialogs soak-shells soak-together vet bench fuzz fuzz-edge clean
 
 all: build
 
@@ -118,6 +118,11 @@ soak-dialogs:
 # Agents that people start in shells: in each way, and with 100 messages.
 soak-shells:
 	BERTH_SOAK=20 $(AGENTS_TEST) -count=1 -timeout 2h -run 'InAShell' ./test/agents/claude ./test/agents/codex ./test/agents/gemini
+
+# Messages between sessions while the server is killed, this many.
+MESSAGES ?= 1000
+soak-together:
+	BERTH_SOAK_MESSAGES=$(MESSAGES) $(GO) test ./test/faults -run TestMessagesKilled -count=1 -v -timeout 1h
 
 # Side by side with sshd and tmux, as ratios; needs Debian's openssh-server and tmux.
 bench: build

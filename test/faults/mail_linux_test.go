@@ -1,0 +1,279 @@
+package faults
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/tools/txtar"
+)
+
+// TestMessagesKilled has sessions send each other messages while the server is killed again and again. Each
+// message arrives once, in the order of its pair, and has the status that its receiver's own record bears
+// out. BERTH_SOAK_MESSAGES is their number.
+func TestMessagesKilled(t *testing.T) {
+	m := &mails{senders: 4, receivers: 3, messages: 20, kills: 2, quiet: 3, every: 500 * time.Millisecond}
+	if n, err := strconv.Atoi(os.Getenv("BERTH_SOAK_MESSAGES")); err == nil {
+		// An agent may send 20 a minute, so more messages need more senders.
+		*m = mails{senders: 12, receivers: 6, messages: n, kills: n / 10, quiet: 100, every: 4 * time.Second}
+	}
+	m.host = newHost(t, fast) // many short processes of berth, which a race detector would slow down
+	m.prepare()
+	m.start("--config", m.config)
+	for i := range m.receivers {
+		m.idle(reader(i))
+	}
+	must(t, os.WriteFile(filepath.Join(m.dir, "go"), nil, 0o600))
+	begun, killed := time.Now(), 0
+	for !m.done() || killed < m.kills {
+		if limit := patience + time.Duration(m.messages)*time.Second; time.Since(begun) > limit {
+			t.Fatalf("not all messages are sent after %v and %d kills", limit, killed)
+		}
+		time.Sleep(50*time.Millisecond + rand.N(m.every)) // a kill comes at any moment
+		if killed < m.kills {
+			m.kill()
+			m.start("--config", m.config)
+			killed++
+		}
+	}
+	m.judge()
+	m.measure()
+}
+
+// mails is a server with sessions that send each other messages.
+type mails struct {
+	*host
+	config                                     string
+	senders, receivers, messages, kills, quiet int
+	every                                      time.Duration // between two kills at most
+}
+
+func reader(i int) string { return fmt.Sprintf("web%d", i) }
+func sender(i int) string { return fmt.Sprintf("lead%d", i) }
+
+// prepare writes the configuration, the senders' plans and the receivers' program.
+func (m *mails) prepare() {
+	m.t.Helper()
+	archive, err := txtar.ParseFile(filepath.Join("..", "testdata", "tell.txtar"))
+	must(m.t, err)
+	at := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == "fake.sh" })
+	const said = `said=$said"said: $text$nl" turn=$text`
+	if at < 0 || strings.Count(string(archive.Files[at].Data), said) != 1 {
+		m.t.Fatal("tell.txtar's agent isn't the one that this test knows")
+	}
+	agent := strings.Replace(string(archive.Files[at].Data), said, said+"\n\tprintf '%s\\n' \"$text\" >> \"$SAID\"", 1)
+	program := m.file("agent.sh", agent)
+	m.file("send.sh", `while [ ! -f go ]; do sleep 0.05; done
+n=0
+while read -r to; do
+	while n=$((n+1)); out=$("$EXE" tell "$to" "$NAME $n" 2>/dev/null </dev/null); status=$?; echo "$n $to $status $out" >> "$NAME.log"; [ $status != 0 ]; do
+		sleep 0.1
+	done
+done < "$NAME.plan"
+touch "$NAME.done"
+exec cat
+`)
+	config := &strings.Builder{}
+	fmt.Fprintln(config, "sessions:")
+	for i := range m.receivers {
+		fmt.Fprintf(config, "  - {name: %s, agent: claude, command: [%s], cwd: %s, team: blue, env: {HOOK: %s, SAID: %s.said}}\n", reader(i), program, m.dir, m.berth, reader(i))
+	}
+	plans := make([]string, m.senders)
+	for n := range m.messages {
+		plans[n%m.senders] += reader(rand.IntN(m.receivers)) + "\n"
+	}
+	for i, plan := range plans {
+		fmt.Fprintf(config, "  - {name: %s, command: [sh, send.sh], cwd: %s, team: blue, env: {EXE: %s, NAME: %s}}\n", sender(i), m.dir, m.berth, sender(i))
+		m.file(sender(i)+".plan", plan)
+	}
+	m.config = m.file("berth.yaml", config.String())
+}
+
+func (m *mails) file(name, text string) string {
+	m.t.Helper()
+	file := filepath.Join(m.dir, name)
+	must(m.t, os.WriteFile(file, []byte(text), 0o700))
+	return file
+}
+
+// idle waits until an agent is.
+func (m *mails) idle(name string) {
+	m.t.Helper()
+	out, status := m.try(nil, "wait", name, "--timeout", patience.String())
+	if status != 0 {
+		m.t.Fatalf("%s isn't idle: status %d %s", name, status, out)
+	}
+}
+
+// done says that every sender has sent what it should.
+func (m *mails) done() bool {
+	files, _ := filepath.Glob(filepath.Join(m.dir, "*.done"))
+	return len(files) == m.senders
+}
+
+type mailed struct {
+	Message uint64
+	Session string
+	Text    string
+	Status  string
+	From    struct{ Name string }
+	Way     []struct {
+		Status string
+		At     time.Time `json:"happened_at"`
+	}
+}
+
+// path are the statuses that the message has had.
+func (m mailed) path() (list string) {
+	for _, step := range m.Way {
+		list += step.Status + " "
+	}
+	return list
+}
+
+// inbox are the messages for a session.
+func (m *mails) inbox(name string) []mailed {
+	m.t.Helper()
+	return answer[struct{ Messages []mailed }](m.host, "inbox", name).Messages
+}
+
+// judge compares what the server says of each message with what the senders and the receivers have noted.
+func (m *mails) judge() {
+	m.t.Helper()
+	all := map[uint64]mailed{}
+	waitWithin(m.t, 60*time.Second, "each message to have a status", func() bool {
+		for i := range m.receivers {
+			for _, one := range m.inbox(reader(i)) {
+				if all[one.Message] = one; one.Status == "accepted" {
+					return false
+				}
+			}
+		}
+		return true
+	})
+	for i := range m.receivers {
+		m.idle(reader(i))
+		for _, one := range m.inbox(reader(i)) {
+			all[one.Message] = one
+		}
+	}
+	answered, unanswered := 0, 0
+	for i := range m.senders {
+		for _, line := range m.lines(sender(i) + ".log") {
+			var n, status int
+			var to, rest string
+			_, err := fmt.Sscan(line, &n, &to, &status)
+			must(m.t, err)
+			if status != 0 {
+				unanswered++
+				continue
+			}
+			answered++
+			rest = line[strings.Index(line, "{"):]
+			var sent struct{ Message uint64 }
+			must(m.t, json.Unmarshal([]byte(rest), &sent))
+			if one := all[sent.Message]; one.Text != fmt.Sprint(sender(i), " ", n) || one.Session != to || one.From.Name != sender(i) {
+				m.t.Errorf("message %d was accepted as %q for %s, and is %+v", sent.Message, line, to, one)
+			}
+		}
+	}
+	if answered != m.messages {
+		m.t.Errorf("%d messages were accepted, want %d", answered, m.messages)
+	}
+	came := map[uint64]int{}
+	for i := range m.receivers {
+		last := map[string]int{} // the newest of each sender
+		for _, line := range m.lines(reader(i) + ".said") {
+			var number uint64
+			var from string
+			var n int
+			mark, text, _ := strings.Cut(line, "] ")
+			if _, err := fmt.Sscanf(mark, "[message %d from agent ", &number); err != nil {
+				m.t.Errorf("%s read %q: %v", reader(i), line, err)
+			}
+			_, err := fmt.Sscan(text, &from, &n)
+			if came[number]++; err != nil || all[number].Text != text || all[number].Session != reader(i) {
+				m.t.Errorf("%s read %q, and message %d is %+v", reader(i), line, number, all[number])
+			}
+			if n <= last[from] {
+				m.t.Errorf("%s read %d of %s after %d", reader(i), n, from, last[from])
+			}
+			last[from] = n
+		}
+	}
+	logged := m.logged()
+	statuses := map[string]int{}
+	for number, one := range all {
+		statuses[one.Status]++
+		if came[number] != 1 || one.Status != "taken" && one.Status != "delivered" {
+			m.t.Errorf("message %d is %s and came %d times: %+v", number, one.Status, came[number], one)
+		}
+		if one.path() != logged[number] || !strings.HasPrefix("accepted delivered taken ", one.path()) {
+			m.t.Errorf("message %d went %q, and its events are %q", number, one.path(), logged[number])
+		}
+	}
+	if lost := m.messages - statuses["taken"]; lost > m.kills {
+		m.t.Errorf("%d messages aren't known to be taken, after %d kills", lost, m.kills)
+	}
+	m.t.Logf("%d messages of %d senders to %d agents, %d kills: %d came, each once and in order; %d calls had no answer; %v",
+		m.messages, m.senders, m.receivers, m.kills, len(came), unanswered, statuses)
+}
+
+// logged are the statuses of each message as the events have them.
+func (m *mails) logged() map[uint64]string {
+	m.t.Helper()
+	logged := map[uint64]string{}
+	for line := range strings.Lines(string(m.run("watch", "--since", "e0", "--type", "tell", "--past"))) {
+		var e struct {
+			Type, Status string
+			Message      *uint64
+		}
+		must(m.t, json.Unmarshal([]byte(line), &e))
+		if e.Type == "tell" && e.Message != nil {
+			logged[*e.Message] += e.Status + " "
+		}
+	}
+	return logged
+}
+
+// lines are those of a file that may not be there yet.
+func (m *mails) lines(name string) []string {
+	m.t.Helper()
+	data, err := os.ReadFile(filepath.Join(m.dir, name))
+	if !os.IsNotExist(err) {
+		must(m.t, err)
+	}
+	return strings.FieldsFunc(string(data), func(r rune) bool { return r == '\n' })
+}
+
+// measure sends messages to idle agents, and logs how long they take.
+func (m *mails) measure() {
+	m.t.Helper()
+	var delivered, taken []time.Duration
+	for n := range m.quiet {
+		name := reader(n % m.receivers)
+		m.idle(name)
+		sent := answer[struct{ Message uint64 }](m.host, "tell", name, fmt.Sprintf("'quiet %d'", n))
+		var one mailed
+		waitFor(m.t, "the message to be taken", func() bool {
+			one = answer[mailed](m.host, "message", fmt.Sprint(sent.Message))
+			return one.Status == "taken"
+		})
+		delivered = append(delivered, one.Way[1].At.Sub(one.Way[0].At))
+		taken = append(taken, one.Way[2].At.Sub(one.Way[0].At))
+	}
+	slices.Sort(delivered)
+	slices.Sort(taken)
+	p := func(list []time.Duration, percent int) time.Duration { return list[(len(list)-1)*percent/100] }
+	m.t.Logf("%d messages to idle agents: delivered p50 %v, p99 %v; taken p50 %v, p99 %v", m.quiet, p(delivered, 50), p(delivered, 99), p(taken, 50), p(taken, 99))
+	if m.quiet >= 100 && p(delivered, 99) > 2*time.Second {
+		m.t.Error("an idle agent has a message after more than 2 s")
+	}
+}
