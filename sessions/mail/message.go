@@ -16,6 +16,11 @@
 // report. The event of a move is written before the file, and a server that was killed between
 // the two leaves the event: Recall brings the message up to date, so no move has two events.
 //
+// No message stays accepted for ever: it waits at most for its ttl. Until then it may wait for an agent that
+// works, that has a prompt open or whose screen is at no rest, for a program that Berth can't type messages
+// to, and for one that has ended and may be restarted. A session that is removed refuses what waits for it,
+// and a letter for an agent in a shell is refused when that agent ends.
+//
 // Messages go to the outbox one at a time, in the order of their acceptance. The outbox types a
 // message like a queued one: when the agent rests and its composer is empty.
 package mail

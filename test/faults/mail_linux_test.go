@@ -61,15 +61,7 @@ func sender(i int) string { return fmt.Sprintf("lead%d", i) }
 // prepare writes the configuration, the senders' plans and the receivers' program.
 func (m *mails) prepare() {
 	m.t.Helper()
-	archive, err := txtar.ParseFile(filepath.Join("..", "testdata", "tell.txtar"))
-	must(m.t, err)
-	at := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == "fake.sh" })
-	const said = `said=$said"said: $text$nl" turn=$text`
-	if at < 0 || strings.Count(string(archive.Files[at].Data), said) != 1 {
-		m.t.Fatal("tell.txtar's agent isn't the one that this test knows")
-	}
-	agent := strings.Replace(string(archive.Files[at].Data), said, said+"\n\tprintf '%s\\n' \"$text\" >> \"$SAID\"", 1)
-	program := m.file("agent.sh", agent)
+	program := m.agent()
 	m.file("send.sh", `while [ ! -f go ]; do sleep 0.05; done
 n=0
 while read -r to; do
@@ -94,6 +86,19 @@ exec cat
 		m.file(sender(i)+".plan", plan)
 	}
 	m.config = m.file("berth.yaml", config.String())
+}
+
+// agent writes the program of tell.txtar's agent, which here also notes each message that it sends.
+func (m *mails) agent() string {
+	m.t.Helper()
+	archive, err := txtar.ParseFile(filepath.Join("..", "testdata", "tell.txtar"))
+	must(m.t, err)
+	at := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == "fake.sh" })
+	const said = `said=$said"said: $text$nl" turn=$text`
+	if at < 0 || strings.Count(string(archive.Files[at].Data), said) != 1 {
+		m.t.Fatal("tell.txtar's agent isn't the one that this test knows")
+	}
+	return m.file("agent.sh", strings.Replace(string(archive.Files[at].Data), said, said+"\n\tprintf '%s\\n' \"$text\" >> \"$SAID\"", 1))
 }
 
 func (m *mails) file(name, text string) string {
@@ -124,6 +129,7 @@ type mailed struct {
 	Text    string
 	Status  string
 	From    struct{ Name string }
+	Expires time.Time `json:"expires_at"`
 	Way     []struct {
 		Status string
 		At     time.Time `json:"happened_at"`
@@ -275,5 +281,59 @@ func (m *mails) measure() {
 	m.t.Logf("%d messages to idle agents: delivered p50 %v, p99 %v; taken p50 %v, p99 %v", m.quiet, p(delivered, 50), p(delivered, 99), p(taken, 50), p(taken, 99))
 	if m.quiet >= 100 && p(delivered, 99) > 2*time.Second {
 		m.t.Error("an idle agent has a message after more than 2 s")
+	}
+}
+
+// TestMessagesWithoutAnAgent: a message for a session that never takes it expires in its time, also in a session
+// that has ended and when the server was killed. One whose session is removed is refused at once.
+func TestMessagesWithoutAnAgent(t *testing.T) {
+	m := &mails{host: newHost(t, fast)}
+	program := m.agent()
+	m.config = m.file("berth.yaml", fmt.Sprintf("sessions:\n  - {name: asked, agent: claude, command: [%s], cwd: %s, env: {HOOK: %s, SAID: asked.said}}\n", program, m.dir, m.berth))
+	m.file("asks", "")
+	m.file("slow", "")
+	m.start("--config", m.config)
+	m.idle("asked")
+	m.run("nudge", "asked", "clean")
+	m.run("wait", "asked", "--until", "prompt", "--timeout", patience.String())
+	for _, name := range []string{"plain", "ended", "renamed", "removed"} {
+		m.create(name, "--", "cat")
+	}
+	sent := map[string]uint64{}
+	for _, name := range []string{"asked", "plain", "ended", "renamed", "removed"} {
+		sent[name] = answer[struct{ Message uint64 }](m.host, "tell", name, "--ttl", "3s", "hello").Message
+	}
+	m.run("rename", "renamed", "other")
+	m.run("kill", "ended")
+	m.run("kill", "removed")
+	m.run("wait", "ended", "removed", "--all", "--until", "exited", "--timeout", patience.String())
+	m.run("rm", "removed")
+	status := func(name string) mailed { return answer[mailed](m.host, "message", fmt.Sprint(sent[name])) }
+	if one := status("removed"); one.path() != "accepted refused " {
+		t.Errorf("the message for a session that was removed went %q", one.path())
+	}
+	m.kill()
+	m.start("--config", m.config)
+	for name := range sent {
+		if name == "removed" {
+			continue
+		}
+		waitFor(t, "the message for "+name+" to expire", func() bool { return status(name).Status != "accepted" })
+		one := status(name)
+		if one.path() != "accepted expired " {
+			t.Errorf("the message for %s went %q", name, one.path())
+			continue
+		}
+		if at := one.Way[1].At; at.Before(one.Expires) {
+			t.Errorf("the message for %s expired at %v, before %v", name, at, one.Expires)
+		}
+	}
+	if lines := m.lines("asked.said"); !slices.Equal(lines, []string{"clean"}) {
+		t.Errorf("the agent at its prompt got %q", lines)
+	}
+	for number, path := range m.logged() {
+		if path != "accepted expired " && number != sent["removed"] {
+			t.Errorf("the events of message %d: %q", number, path)
+		}
 	}
 }
