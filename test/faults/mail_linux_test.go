@@ -219,7 +219,7 @@ func (m *mails) judge() {
 	for number, one := range all {
 		statuses[one.Status]++
 		if came[number] != 1 || one.Status != "taken" && one.Status != "delivered" {
-			m.t.Errorf("message %d is %s and came %d times: %+v", number, one.Status, came[number], one)
+			m.t.Errorf("message %d is %s and came %d times: %+v\nits deliveries:\n%s", number, one.Status, came[number], one, m.deliveries(one))
 		}
 		if one.path() != logged[number] || !strings.HasPrefix("accepted delivered taken ", one.path()) {
 			m.t.Errorf("message %d went %q, and its events are %q", number, one.path(), logged[number])
@@ -247,6 +247,14 @@ func (m *mails) logged() map[uint64]string {
 		}
 	}
 	return logged
+}
+
+// deliveries are the events of a message's deliveries, as the evidence of a failure.
+func (m *mails) deliveries(one mailed) string {
+	out, _ := m.try(nil, "watch", one.Session, "--since", "e0", "--type", "nudge", "--past")
+	return strings.Join(slices.DeleteFunc(strings.Split(string(out), "\n"), func(line string) bool {
+		return !strings.Contains(line, fmt.Sprintf(`"queue_id":"m%d"`, one.Message))
+	}), "\n")
 }
 
 // lines are those of a file that may not be there yet.
