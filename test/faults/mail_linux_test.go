@@ -170,7 +170,7 @@ func (m *mails) judge() {
 			all[one.Message] = one
 		}
 	}
-	answered, unanswered := 0, 0
+	answered, failed := 0, 0
 	for i := range m.senders {
 		for _, line := range m.lines(sender(i) + ".log") {
 			var n, status int
@@ -178,7 +178,7 @@ func (m *mails) judge() {
 			_, err := fmt.Sscan(line, &n, &to, &status)
 			must(m.t, err)
 			if status != 0 {
-				unanswered++
+				failed++
 				continue
 			}
 			answered++
@@ -228,8 +228,8 @@ func (m *mails) judge() {
 	if lost := m.messages - statuses["taken"]; lost > m.kills {
 		m.t.Errorf("%d messages aren't known to be taken, after %d kills", lost, m.kills)
 	}
-	m.t.Logf("%d messages of %d senders to %d agents, %d kills: %d came, each once and in order; %d calls had no answer; %v",
-		m.messages, m.senders, m.receivers, m.kills, len(came), unanswered, statuses)
+	m.t.Logf("%d messages of %d senders to %d agents, %d kills: %d came, each once and in order; %d calls failed and were repeated; %v",
+		m.messages, m.senders, m.receivers, m.kills, len(came), failed, statuses)
 }
 
 // logged are the statuses of each message as the events have them.
