@@ -97,18 +97,25 @@ func (s *Session) Signals(c chan<- ssh.Signal) {
 		return
 	}
 	ctx, stop := context.WithCancel(s.ctx)
-	s.unsignal = stop
+	ended := make(chan struct{})
+	s.unsignal = func() { // it takes no signal after this
+		stop()
+		<-ended
+	}
 	go func() { // until the session ends, or Signals is called again
-		for {
-			select {
-			case signal := <-s.signals:
+		defer close(ended)
+		for ctx.Err() == nil {
+			if s.unsent == "" {
 				select {
-				case c <- signal:
+				case s.unsent = <-s.signals:
 				case <-ctx.Done():
 					return
 				}
-			case <-ctx.Done():
-				return
+			}
+			select {
+			case c <- s.unsent:
+				s.unsent = ""
+			case <-ctx.Done(): // the next call's channel gets it
 			}
 		}
 	}()

@@ -207,6 +207,25 @@ func TestSignalsOfASession(t *testing.T) {
 	eventually(t, "a signal waits", func() bool { return len(s.signals) == 1 })
 }
 
+// TestSignalsChangeHands: a signal that one channel's reader didn't take goes to the next one.
+func TestSignalsChangeHands(t *testing.T) {
+	o := newHolding()
+	h := start(t, o.serve)
+	client, s := o.held(t, h.client())
+	for range 50 {
+		s.Signals(make(chan ssh.Signal)) // no one reads it
+		if err := client.Signal(gossh.SIGUSR1); err != nil {
+			t.Fatal(err)
+		}
+		next := make(chan ssh.Signal)
+		s.Signals(next)
+		if got := receive(t, "a signal", next); got != ssh.SIGUSR1 {
+			t.Errorf("%s", got)
+		}
+		s.Signals(nil)
+	}
+}
+
 // A break is answered yes only where it is waited for, and stalls nothing.
 func TestBreakOfASession(t *testing.T) {
 	o := newHolding()

@@ -50,7 +50,8 @@ type Session struct {
 	mu         sync.Mutex
 	cols, rows int
 	breaks     chan<- bool
-	unsignal   func() // ends what Signals began; nil without
+	unsignal   func()     // ends what Signals began; nil without
+	unsent     ssh.Signal // taken from signals and not sent yet; it belongs to what Signals began
 }
 
 // Terminal is the client's terminal as it was when the call began.
