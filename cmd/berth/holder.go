@@ -8,6 +8,7 @@ import (
 
 	"berth/api"
 	"berth/sessions/hold"
+	"berth/sshd"
 )
 
 // holderBinary finds berth-hold: the configured file, else the one next to this program.
@@ -35,4 +36,21 @@ func becomeHolder(args []string) int {
 	}
 	fmt.Fprintln(os.Stderr, "berth:", err)
 	return 1
+}
+
+// holders lists the processes that hold sessions, for the edge.
+func (s *server) holders() []sshd.HolderProcess {
+	var out []sshd.HolderProcess
+	for _, h := range s.sessions.Holders() {
+		out = append(out, sshd.HolderProcess{PID: h.PID, UID: h.UID, Command: h.Command, Start: h.Start, Session: h.ID, Name: h.Name, Verbs: h.Verbs})
+	}
+	return out
+}
+
+// nameOf returns a session's current name; empty if no session has that id.
+func (s *server) nameOf(id string) string {
+	if one, ok := s.sessions.Find(id); ok {
+		return one.Status().Name
+	}
+	return ""
 }

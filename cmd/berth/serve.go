@@ -489,19 +489,3 @@ func address(a net.Addr) string {
 	}
 	return fmt.Sprintf("-p %d agents@%s", tcp.Port, host)
 }
-
-func (s *server) holders() []sshd.HolderProcess {
-	var out []sshd.HolderProcess
-	for _, h := range s.sessions.Holders() {
-		out = append(out, sshd.HolderProcess{PID: h.PID, UID: h.UID, Command: h.Command, Start: h.Start, Session: h.ID, Name: h.Name, Verbs: h.Verbs})
-	}
-	return out
-}
-
-// nameOf returns a session's current name; empty if no session has that id.
-func (s *server) nameOf(id string) string {
-	if one, ok := s.sessions.Find(id); ok {
-		return one.Status().Name
-	}
-	return ""
-}
