@@ -17,7 +17,6 @@ import (
 	"io"
 	"log/slog"
 	"runtime/debug"
-	"strings"
 	"sync"
 
 	sdk "github.com/coder/acp-go-sdk"
@@ -117,37 +116,15 @@ func fault(err error) error {
 	return &sdk.RequestError{Code: code, Message: shown.Message, Data: map[string]any{"code": shown.Code, "details": shown.Details}}
 }
 
-// verb runs a verb and reads its answer. With status 20 to 22, which say how a turn ended, there is no error.
+// verb runs a verb and reads its answer into a value, if one is given.
 func (e *editor) verb(ctx context.Context, stdin string, to any, words ...string) error {
-	line, _ := json.Marshal(words) // strings always can be
-	var out strings.Builder
-	r := e.request
-	r.Line, r.Terminal, r.In, r.Out, r.Err = string(line), false, strings.NewReader(stdin), &out, io.Discard
-	e.service.Run(ctx, r)
-	d := json.NewDecoder(strings.NewReader(out.String()))
-	var failed *api.Error
-	for d.More() {
-		var next json.RawMessage
-		if err := d.Decode(&next); err != nil {
+	answer, _, err := e.service.RunFor(ctx, e.request, stdin, words...)
+	if err == nil && to != nil && answer != nil {
+		if err := json.Unmarshal(answer, to); err != nil {
 			return fmt.Errorf("read the answer of %s: %w", words[0], err)
 		}
-		var failure struct {
-			Error *api.Error `json:"error"`
-		}
-		if json.Unmarshal(next, &failure) == nil && failure.Error != nil && failure.Error.Code != "" {
-			failed = failure.Error
-			continue
-		}
-		if to != nil {
-			if err := json.Unmarshal(next, to); err != nil {
-				return fmt.Errorf("read the answer of %s: %w", words[0], err)
-			}
-		}
 	}
-	if failed != nil {
-		return failed
-	}
-	return ctx.Err()
+	return err
 }
 
 // Initialize agrees on version 1, which is all that there is: a client of another one sees it by the

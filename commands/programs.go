@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -19,6 +21,68 @@ import (
 )
 
 // What a protocol for programs needs beyond the verbs. Each has the right of the verb that it names.
+
+// mostPrinted bounds what a verb may print for a program, in bytes.
+const mostPrinted = 8 << 20
+
+// Printed keeps what a verb prints, up to mostPrinted bytes.
+type Printed struct {
+	bytes.Buffer
+	over bool
+}
+
+// Write keeps the bytes; one too many ends the verb.
+func (p *Printed) Write(b []byte) (int, error) {
+	if p.Len()+len(b) > mostPrinted {
+		p.over = true
+		return 0, io.ErrShortWrite
+	}
+	return p.Buffer.Write(b)
+}
+
+// With is the request with another line and standard input, for a program: it has no terminal, and no error
+// stream.
+func (r Request) With(stdin string, words ...string) Request {
+	line, _ := json.Marshal(words) // strings always can be
+	r.Line, r.Terminal, r.In, r.Err = string(line), false, strings.NewReader(stdin), io.Discard
+	return r
+}
+
+// RunFor runs a verb as Run does. It returns the last JSON value that the verb printed, and its exit status. A
+// failure is an error. The statuses 20 to 22 say how a turn ended, and come with an answer.
+func (s *Service) RunFor(ctx context.Context, r Request, stdin string, words ...string) (json.RawMessage, int, error) {
+	var out Printed
+	r = r.With(stdin, words...)
+	r.Out = &out
+	status := s.Run(ctx, r)
+	if out.over {
+		return nil, status, api.Errorf(api.CodeLimit, "the answer of %s has more than %d bytes", words[0], mostPrinted)
+	}
+	var answer json.RawMessage
+	var failed *api.Error
+	for d := json.NewDecoder(&out); ; {
+		var next json.RawMessage
+		err := d.Decode(&next)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, status, fmt.Errorf("read the answer of %s: %w", words[0], err)
+		}
+		var failure struct {
+			Error *api.Error `json:"error"`
+		}
+		if json.Unmarshal(next, &failure) == nil && failure.Error != nil && failure.Error.Code != "" {
+			failed = failure.Error
+			continue
+		}
+		answer = next
+	}
+	if failed != nil {
+		return answer, status, failed
+	}
+	return answer, status, ctx.Err()
+}
 
 // Awaited is the answer of Await.
 type Awaited struct {

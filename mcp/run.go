@@ -193,8 +193,7 @@ func readSession(ctx context.Context, c *call) (any, error) {
 
 // printed runs a verb and returns what it prints for people.
 func (c *call) printed(ctx context.Context, words ...string) (string, error) {
-	var out bounded
-	var complaint bounded
+	var out, complaint commands.Printed
 	r := c.calls("", words...)
 	r.Out, r.Err = &out, &complaint
 	if status := c.service.Run(ctx, r); status != api.StatusDone {
