@@ -83,6 +83,8 @@ type Options struct {
 	// Typed before, by a delivery that was cut off: a mark in the composer that
 	// could stand for it does.
 	Cut bool
+	// That delivery may have pressed Enter. An empty composer then means that the message may be sent.
+	Entered bool
 	// No other client has typed since then: also a part of it in the composer is ours.
 	Alone bool
 	// What was typed before is taken back and not typed again: its caller is gone.
@@ -313,6 +315,8 @@ func (m *Machine) begin(s Seen, now time.Time) Step {
 		return refuse(api.CodeAgentBusy, "its screen shows no composer that is at rest")
 	case box == nil:
 		return look()
+	case box.Empty && m.o.Entered:
+		return refuse(api.CodeAgentBusy, "it may have taken the message just now")
 	case box.Empty && box.Mode == agent.ModeMessage:
 		return m.cleared(s, now)
 	case m.o.Withdraw && !m.ours(box):

@@ -78,7 +78,10 @@ func (out *Outbox) endQueued(d *nudging, o deliver.Outcome, e nudgeEvent, broken
 		return out.unconfirmed(q, e)
 	}
 	to := stageWaiting
-	if o.Left || broken && d.machine.Typed() {
+	switch {
+	case !d.machine.Typed(): // what a delivery before this one has left there is there still
+		to = q.Stage
+	case o.Left || broken:
 		to = stageTyped
 		q.Tries++
 	}

@@ -192,6 +192,7 @@ func (out *Outbox) options(n Nudge, q *queued, typer agent.MessageTyper) (delive
 	}
 	if cut := q.cutOff(typer); cut != "" {
 		o.Own, o.Cut, o.Alone = cut, true, out.env.Program().PersonAt.Before(q.staged)
+		o.Entered = q.Stage == stageEntered
 	}
 	o.Withdraw = q != nil && q.withdrawn()
 	if q == nil && len(out.queue) > 0 && out.queue[0].withdrawn() { // it is not taken back yet
@@ -296,7 +297,9 @@ func (out *Outbox) keepStep(d *nudging, step deliver.Step) error {
 		switch {
 		case d.machine.Entered():
 			to = stageEntered
-		case d.machine.Typed():
+		case d.machine.Typed(), q.Stage == stageEntered && len(step.Write) > 0:
+			// The second: it is being cleared, to be typed again. A composer that is empty then doesn't mean that it
+			// was sent.
 			to = stageTyped
 		}
 		if to != stageWaiting {
