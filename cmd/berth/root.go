@@ -85,6 +85,10 @@ func callServer(cmd *cobra.Command, argv []string) error {
 			status, err = alone, nil
 		}
 	}
+	if err != nil && !errors.Is(err, local.ErrWord) {
+		fmt.Fprintln(os.Stderr, "berth:", err)
+		return exitStatus(noConnection)
+	}
 	if err != nil {
 		return err
 	}
@@ -93,6 +97,10 @@ func callServer(cmd *cobra.Command, argv []string) error {
 	}
 	return nil
 }
+
+// noConnection is the exit status of a verb whose server can't be reached, refuses the login, or goes before it has
+// answered. It is ssh's own, so that a script sees the same over the socket and over the network. No verb has it.
+const noConnection = 255
 
 // choosesForm says whether one of the options chooses the form of the answer.
 func choosesForm(argv []string) bool {

@@ -22,6 +22,9 @@ import (
 // ErrNoServer says that no server answers on the socket.
 var ErrNoServer = errors.New("no server is running")
 
+// ErrWord is for a word of the command that can't be sent. Every other error of Run is one of the connection.
+var ErrWord = errors.New("it isn't UTF-8: send it on standard input")
+
 // handshakeTime bounds the handshake with a server that hangs.
 const handshakeTime = 10 * time.Second
 
@@ -83,7 +86,7 @@ func begin(session *gossh.Session, argv []string) error {
 	}
 	for _, word := range argv {
 		if !utf8.ValidString(word) { // JSON would change it in silence
-			return fmt.Errorf("the word %q isn't UTF-8: send it on standard input", word)
+			return fmt.Errorf("the word %q can't be sent: %w", word, ErrWord)
 		}
 	}
 	line, err := json.Marshal(argv)
@@ -161,6 +164,9 @@ func checkOwner(socket string) error {
 
 func noServer(socket string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+		if os.Getenv("BERTH_SESSION") != "" { // whose processes can't start one
+			return fmt.Errorf("%w at %s: try again when it is back, sessions keep running without it", ErrNoServer, socket)
+		}
 		return fmt.Errorf("%w at %s: start one with `berth up`", ErrNoServer, socket)
 	}
 	return fmt.Errorf("reach the server at %s: %w", socket, err)
