@@ -91,42 +91,29 @@ func (a *asked) folders() (all []string) {
 	return all
 }
 
-// permission makes the prompt of a tool's permission. Its options depend on the call, so it has none until
-// the dialog shows them.
+// permission makes the prompt of a tool's permission.
 func permission(tool string, input json.RawMessage) *agent.Request {
-	r := &agent.Request{
-		Type: agent.PromptPermission, Tool: agent.Pointer(tool), Options: []string{}, OptionsFallback: true, Modal: true, Channel: agent.ChannelKeys, Raw: input,
+	r := forks.Permission(tool, "", input)
+	_, says, err := readCommand(input)
+	if tooling.SetInput(r, tool, input); tool != toolShell || r.Text != nil {
+		return r
 	}
-	var subject, says string
-	in, err := agent.ReadInput(input)
-	if err == nil {
-		err = in.Texts(map[string]*string{subjects[tool]: &subject, "description": &says})
-	}
-	switch {
-	case len(input) == 0:
-	case err != nil:
+	if r.Text = agent.Pointer(says); err != nil && len(input) > 0 {
 		r.Text = agent.Pointer(agent.Unreadable)
 		r.SetInput(agent.Compact(input))
-	case subject == "":
-		r.SetInput(agent.Compact(input))
-	case tool == toolShell:
-		r.Text = agent.Pointer(says)
-		r.SetInput(subject)
-	default:
-		r.SetInput(subject)
-		r.FullInput = agent.Compact(input)
-		r.InputBytes, r.InputTruncated = len(r.FullInput), true
 	}
 	return r
 }
 
-// subjects are the fields that name what these tools work on.
-var subjects = map[string]string{toolShell: "command", toolCreate: "path", toolEdit: "path"}
+// tooling has the tools with measured dialogs.
+var tooling = forks.Tools{
+	Shell: toolShell, Write: toolCreate, Edit: toolEdit, File: "path", Text: "file_text", Old: "old_str", New: "new_str", Writes: agent.Adds,
+}
 
 // call is what a call would ask, if Copilot asks about it: only the permission has the folder. It is nil for tools
 // whose dialogs weren't measured.
 func call(tool string, input json.RawMessage) *agent.Request {
-	if subjects[tool] == "" {
+	if tool != toolShell && !tooling.Changes(tool) {
 		return nil
 	}
 	return permission(tool, input)
@@ -162,17 +149,11 @@ func (Driver) WithCall(p *agent.Request, input json.RawMessage) *agent.Request {
 // needs no line for it.
 func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 	in, err := agent.ReadInput(input)
-	switch {
-	case err != nil: // an unreadable input is shown as such
-	case tool == toolShell:
-		if folder, err := in.Text(workingDirectory); err == nil && folder != nil && path.Clean(*folder) == path.Clean(dir) {
-			delete(in, workingDirectory)
-		}
+	if folder, none := in.Text(workingDirectory); tool == toolShell && err == nil && none == nil && folder != nil && path.Clean(*folder) == path.Clean(dir) {
+		delete(in, workingDirectory)
 		return forks.UndrawnOfCommand(in)
-	case tool == toolCreate, tool == toolEdit:
-		return forks.UndrawnOfEdit(in)
 	}
-	return ""
+	return tooling.Undrawn(tool, input)
 }
 
 // FromDialog makes the prompt of a dialog that no other source reported.
@@ -204,41 +185,5 @@ func (Driver) Fill(r *agent.Request, dialog *agent.Dialog) {
 	}
 }
 
-// Subject reads the command or the change from a tool's input.
-func (Driver) Subject(p *agent.Request) (agent.Subject, bool) {
-	if p.Type != agent.PromptPermission {
-		return agent.Subject{}, false
-	}
-	return agent.ReadSubject(p.Raw, func(in agent.Input, s *agent.Subject) {
-		switch agent.Value(p.Tool) {
-		case toolShell:
-			if texts := in.TakeTexts("command"); texts != nil {
-				s.Command = texts[0]
-			}
-		case toolCreate:
-			if texts := in.TakeTexts("path", "file_text"); texts != nil {
-				s.Changes = []agent.Change{{File: texts[0], Does: agent.Adds, Text: &texts[1]}}
-			}
-		case toolEdit: // as the model calls it, or as the permission reports it
-			if texts := in.TakeTexts("path", "old_str", "new_str"); texts != nil {
-				s.Changes = []agent.Change{{File: texts[0], Does: agent.Edits, Edits: []agent.Edit{{Old: texts[1], New: texts[2]}}}}
-			} else if texts := in.TakeTexts("path", "diff"); texts != nil {
-				s.Changes = []agent.Change{{File: texts[0], Does: agent.Edits, Patch: patch(texts[1])}}
-			}
-		}
-	})
-}
-
-// patch has the lines of a diff from its first hunk on. The names of files are above it.
-func patch(diff string) (lines []agent.PatchLine) {
-	for line := range strings.Lines(diff) {
-		line = strings.TrimSuffix(line, "\n")
-		switch {
-		case strings.HasPrefix(line, "@@"), strings.HasPrefix(line, `\`):
-			lines = append(lines, agent.PatchLine{Sign: '@', Text: line})
-		case line != "" && len(lines) > 0:
-			lines = append(lines, agent.PatchLine{Sign: line[0], Text: line[1:]})
-		}
-	}
-	return lines
-}
+// Subject reads the command or the change from a tool's input, as the model calls it or as the permission reports it.
+func (Driver) Subject(p *agent.Request) (agent.Subject, bool) { return tooling.Subject(p) }

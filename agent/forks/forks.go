@@ -1,7 +1,8 @@
 // Package forks holds what the drivers of Gemini CLI and of Qwen Code share. Qwen Code is a fork of
 // Gemini CLI: both read the same signs in a message, draw the same characters, have the same tools and
 // numbered dialogs, and take the same options for a conversation. The driver of opencode lists the
-// same undrawn characters, and that of Copilot CLI takes these options too. All functions are pure.
+// same undrawn characters. That of Copilot CLI shares these options, the reading of tools' inputs and
+// of hook events. All functions are pure.
 package forks
 
 import (

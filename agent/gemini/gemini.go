@@ -74,27 +74,28 @@ const (
 	readyHolds = 50 * time.Millisecond
 )
 
-// Table has for each move the sources that were right about it in the measurements. The chat file
+// table has for each move the sources that were right about it in the measurements. The chat file
 // starts no turn: after a denial Gemini writes the whole conversation into it again. Only the
 // screen shows errors.
-func (Driver) Table() agent.Table {
-	return agent.Table{
-		agent.MoveReady: {{Source: agent.SourceStream}, {Source: agent.SourceScreen, After: readyHolds}},
-		agent.MoveWork: {
-			{Source: agent.SourceHook}, {Source: agent.SourceStream}, {Source: agent.SourceTitle, After: busyHolds},
-			{Source: agent.SourceScreen, After: 500 * time.Millisecond},
-		},
-		agent.MoveDone: {{Source: agent.SourceHook}, {Source: agent.SourceLog}, {Source: agent.SourceStream}},
-		agent.MoveFail: {{Source: agent.SourceStream}, {Source: agent.SourceLog}, {Source: agent.SourceScreen}},
-		agent.MoveRest: {{Source: agent.SourceTitle, After: restHolds}, {Source: agent.SourceScreen, After: 2 * time.Second}},
-		agent.MoveAsk: {
-			{Source: agent.SourceHook}, {Source: agent.SourceTitle, After: waitingHolds},
-			{Source: agent.SourceScreen, After: dialogHolds},
-		},
-		agent.MoveAnswer: {
-			{Source: agent.SourceHook}, {Source: agent.SourceLog}, {Source: agent.SourceTitle, After: restHolds},
-			{Source: agent.SourceScreen, After: answerHolds},
-		},
-		agent.MoveFollow: {{Source: agent.SourceHook}, {Source: agent.SourceStream}},
-	}
+var table = agent.Table{
+	agent.MoveReady: {{Source: agent.SourceStream}, {Source: agent.SourceScreen, After: readyHolds}},
+	agent.MoveWork: {
+		{Source: agent.SourceHook}, {Source: agent.SourceStream}, {Source: agent.SourceTitle, After: busyHolds},
+		{Source: agent.SourceScreen, After: 500 * time.Millisecond},
+	},
+	agent.MoveDone: {{Source: agent.SourceHook}, {Source: agent.SourceLog}, {Source: agent.SourceStream}},
+	agent.MoveFail: {{Source: agent.SourceStream}, {Source: agent.SourceLog}, {Source: agent.SourceScreen}},
+	agent.MoveRest: {{Source: agent.SourceTitle, After: restHolds}, {Source: agent.SourceScreen, After: 2 * time.Second}},
+	agent.MoveAsk: {
+		{Source: agent.SourceHook}, {Source: agent.SourceTitle, After: waitingHolds},
+		{Source: agent.SourceScreen, After: dialogHolds},
+	},
+	agent.MoveAnswer: {
+		{Source: agent.SourceHook}, {Source: agent.SourceLog}, {Source: agent.SourceTitle, After: restHolds},
+		{Source: agent.SourceScreen, After: answerHolds},
+	},
+	agent.MoveFollow: {{Source: agent.SourceHook}, {Source: agent.SourceStream}},
 }
+
+// Table is the driver's own.
+func (Driver) Table() agent.Table { return table }

@@ -92,7 +92,7 @@ func (Driver) Names(asked, call *agent.Fact) *agent.Request {
 	}
 	switch {
 	case r.Type == agent.PromptQuestion:
-		asks(r, call.Input)
+		forks.ReadQuestions(r, call.Input, true)
 	case r.Type == agent.PromptPlan:
 		r.Input = nil
 		setPlan(r, call.Input)
@@ -105,7 +105,7 @@ func (Driver) Names(asked, call *agent.Fact) *agent.Request {
 			return nil
 		}
 	case r.Input == nil:
-		setInput(r, call.Tool, call.Input)
+		tooling.SetInput(r, call.Tool, call.Input)
 	}
 	r.Tool, r.Raw = agent.Pointer(call.Tool), call.Input
 	return r
@@ -129,48 +129,14 @@ func (Driver) Waiting(f *agent.Fact) *agent.Request {
 	switch f.Tool {
 	case toolAsk:
 		r.Type = agent.PromptQuestion
-		asks(r, f.Input)
+		forks.ReadQuestions(r, f.Input, true)
 	case toolPlan:
 		r.Type, r.Title, r.Options = agent.PromptPlan, agent.Pointer(askReady), planning
 		setPlan(r, f.Input)
 	default:
-		setInput(r, f.Tool, f.Input)
+		tooling.SetInput(r, f.Tool, f.Input)
 	}
 	return r.Clone()
-}
-
-func asks(r *agent.Request, input json.RawMessage) {
-	var in struct {
-		Questions []struct {
-			Question, Header string
-			Type             string
-			MultiSelect      bool
-			Placeholder      string
-			Options          []struct{ Label, Description string }
-		}
-	}
-	r.Questions, r.Options = nil, nil
-	if agent.ReadExactly(input, &in, "questions", "question", "header", "type", "multiSelect", "placeholder", "options", "label", "description") != nil {
-		return // the dialog shows what can't be read here
-	}
-	for _, q := range in.Questions {
-		one := agent.Question{Header: q.Header, Text: q.Question, MultiSelect: q.MultiSelect, Hint: q.Placeholder}
-		for _, o := range q.Options {
-			one.Options = append(one.Options, o.Label)
-			one.Descriptions = append(one.Descriptions, o.Description)
-		}
-		if q.Type == "yesno" {
-			one.Options, one.Descriptions, one.MultiSelect = []string{"Yes", "No"}, []string{"", ""}, false
-		}
-		r.Questions = append(r.Questions, one)
-	}
-	if len(r.Questions) == 1 {
-		r.Questions[0].Header = "" // headers are drawn as tabs, and a single question has none
-	}
-	if len(r.Questions) > 0 {
-		q := r.Questions[0]
-		r.Title, r.Text, r.Options = agent.Pointer(q.Header), agent.Pointer(q.Text), q.Options
-	}
 }
 
 func setPlan(r *agent.Request, input json.RawMessage) {
@@ -180,41 +146,18 @@ func setPlan(r *agent.Request, input json.RawMessage) {
 	}
 }
 
-// setInput shows the field that says what the tool does, or else all fields.
-func setInput(r *agent.Request, tool string, input json.RawMessage) {
-	in, err := agent.ReadInput(input)
-	if err != nil && len(input) > 0 {
-		r.Text = agent.Pointer(agent.Unreadable)
-	}
-	field := map[string]string{toolShell: "command", toolWrite: "file_path", toolEdit: "file_path", toolEnterPlan: "reason"}[tool]
-	if main, err := in.Text(field); err == nil && agent.Value(main) != "" {
-		r.SetInput(*main)
-		if tool == toolWrite || tool == toolEdit {
-			r.FullInput = agent.Compact(input)
-			r.InputBytes, r.InputTruncated = len(r.FullInput), true
-		}
-		return
-	}
-	if whole := agent.Compact(input); whole != "" {
-		r.SetInput(whole)
-	}
-}
+// tooling has the tools with a command or a file, and the one that asks for the mode of plans.
+var tooling = func() forks.Tools {
+	t := forks.Files(toolEdit, "allow_multiple")
+	t.Main = map[string]string{toolEnterPlan: "reason"}
+	return t
+}()
 
 // Undrawn is the folder that a command runs in, and that it continues in the background. A command's
 // description isn't part of what it does. Of an edit it is the lines with characters that Gemini doesn't
 // draw, or draws as nothing.
 func (Driver) Undrawn(tool string, input json.RawMessage, _ string) string {
-	in, err := agent.ReadInput(input)
-	if err != nil {
-		return "" // an unreadable input is shown as such
-	}
-	switch tool {
-	case toolShell:
-		return forks.UndrawnOfCommand(in)
-	case toolWrite, toolEdit:
-		return forks.UndrawnOfEdit(in)
-	}
-	return ""
+	return tooling.Undrawn(tool, input)
 }
 
 // FromDialog makes the prompt of a dialog that no other source reported.
@@ -303,34 +246,24 @@ const optionAll = "All of the above"
 // selectAll is below a question that takes several options.
 const selectAll = "(Select all that apply)"
 
-// fillQuestion collects the questions from the pages as they are shown, if no hook reported them.
+// fillQuestion adds what the dialog shows of its question.
 func fillQuestion(r *agent.Request, dialog *agent.Dialog) {
-	if len(r.Questions) == 0 {
-		for _, header := range dialog.Tabs {
-			r.Questions = append(r.Questions, agent.Question{Header: header})
-		}
-		if len(dialog.Tabs) == 0 {
-			r.Questions = []agent.Question{{}}
+	var options []agent.Option
+	for _, o := range dialog.Options {
+		if o.Label != hintOwn {
+			options = append(options, o)
 		}
 	}
-	r.QuestionCurrent = current(r, dialog)
-	if r.QuestionCurrent >= len(r.Questions) {
-		r.Title, r.Text = nil, agent.Pointer(dialog.Body)
-		return
+	labels := r.Options
+	forks.FillQuestion(r, dialog, func() int { return current(r, dialog) }, questionShown(dialog), options)
+	if q := r.Options; !reported(r) || len(q) == 0 || !multiple(r) && len(dialog.Options) >= len(q) && dialog.Options[0].Number == 1 {
+		r.Options = labels // else the dialog shows three of them at a time
 	}
-	q := &r.Questions[r.QuestionCurrent]
-	if q.Text == "" {
-		q.Text = questionShown(dialog)
-		for _, o := range dialog.Options {
-			if q.MultiSelect = q.MultiSelect || o.Multiple; o.Label != hintOwn {
-				q.Options, q.Descriptions = append(q.Options, o.Label), append(q.Descriptions, o.More)
-			}
-		}
-	}
-	if reported(r) && len(q.Options) > 0 && (q.MultiSelect || len(dialog.Options) < len(q.Options) || dialog.Options[0].Number != 1) {
-		r.Options = q.Options // the dialog shows three of them at a time
-	}
-	r.Title, r.Text = agent.Pointer(q.Header), agent.Pointer(q.Text)
+}
+
+// multiple reports whether the shown question takes several options.
+func multiple(r *agent.Request) bool {
+	return r.QuestionCurrent < len(r.Questions) && r.Questions[r.QuestionCurrent].MultiSelect
 }
 
 // current is the index of the shown question, found by its text: the tabs only show which ones are

@@ -71,26 +71,27 @@ const (
 	readyHolds = 100 * time.Millisecond
 )
 
-// Table has for each move the sources that were right about it in the measurements.
-func (Driver) Table() agent.Table {
-	return agent.Table{
-		agent.MoveReady: {{Source: agent.SourceScreen, After: readyHolds}},
-		agent.MoveWork: {
-			{Source: agent.SourceHook}, {Source: agent.SourceTitle, After: busyHolds},
-			{Source: agent.SourceScreen, After: 500 * time.Millisecond},
-		},
-		agent.MoveDone: {{Source: agent.SourceHook}},
-		agent.MoveFail: {{Source: agent.SourceHook}, {Source: agent.SourceScreen, After: failHolds}},
-		agent.MoveRest: {{Source: agent.SourceTitle, After: restHolds}, {Source: agent.SourceScreen, After: 2 * time.Second}},
-		agent.MoveAsk: {
-			{Source: agent.SourceHook}, {Source: agent.SourceTitle, After: waitingHolds},
-			{Source: agent.SourceScreen, After: dialogHolds},
-		},
-		agent.MoveAnswer: {
-			{Source: agent.SourceHook}, {Source: agent.SourceTitle, After: restHolds},
-			{Source: agent.SourceScreen, After: answerHolds},
-		},
-		agent.MoveFollow:  {{Source: agent.SourceHook}},
-		agent.MoveReplace: {{Source: agent.SourceHook}},
-	}
+// table has for each move the sources that were right about it in the measurements.
+var table = agent.Table{
+	agent.MoveReady: {{Source: agent.SourceScreen, After: readyHolds}},
+	agent.MoveWork: {
+		{Source: agent.SourceHook}, {Source: agent.SourceTitle, After: busyHolds},
+		{Source: agent.SourceScreen, After: 500 * time.Millisecond},
+	},
+	agent.MoveDone: {{Source: agent.SourceHook}},
+	agent.MoveFail: {{Source: agent.SourceHook}, {Source: agent.SourceScreen, After: failHolds}},
+	agent.MoveRest: {{Source: agent.SourceTitle, After: restHolds}, {Source: agent.SourceScreen, After: 2 * time.Second}},
+	agent.MoveAsk: {
+		{Source: agent.SourceHook}, {Source: agent.SourceTitle, After: waitingHolds},
+		{Source: agent.SourceScreen, After: dialogHolds},
+	},
+	agent.MoveAnswer: {
+		{Source: agent.SourceHook}, {Source: agent.SourceTitle, After: restHolds},
+		{Source: agent.SourceScreen, After: answerHolds},
+	},
+	agent.MoveFollow:  {{Source: agent.SourceHook}},
+	agent.MoveReplace: {{Source: agent.SourceHook}},
 }
+
+// Table is the driver's own.
+func (Driver) Table() agent.Table { return table }

@@ -1,11 +1,8 @@
 package qwen
 
-import (
-	"berth/agent"
-	"berth/agent/forks"
-)
+import "berth/agent"
 
 // Subject reads the command or the change of a file from a tool's input.
 func (Driver) Subject(p *agent.Request) (agent.Subject, bool) {
-	return forks.Subject(p, toolEdit, "replace_all")
+	return tooling.Subject(p)
 }

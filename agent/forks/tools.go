@@ -1,0 +1,188 @@
+package forks
+
+import (
+	"encoding/json"
+	"strings"
+
+	"berth/agent"
+)
+
+// Names of the tools that Gemini CLI and Qwen Code both have.
+const (
+	ToolShell = "run_shell_command"
+	ToolWrite = "write_file"
+)
+
+// Tools are the names of the tools with a command or a change of a file, and of the fields of their inputs.
+type Tools struct {
+	Shell, Write, Edit   string
+	File, Text, Old, New string
+	Every                string            // of an edit: it replaces each place
+	Writes               agent.Does        // what Write does to a file
+	Main                 map[string]string // for other tools: the field that says what the tool does
+}
+
+// Files are the tools and fields of Gemini CLI, which Qwen Code has too. every is an edit's field for all places.
+func Files(edit, every string) Tools {
+	return Tools{
+		Shell: ToolShell, Write: ToolWrite, Edit: edit, File: "file_path", Text: "content", Old: "old_string", New: "new_string",
+		Every: every, Writes: agent.Writes,
+	}
+}
+
+// Changes reports whether the tool changes a file.
+func (t Tools) Changes(tool string) bool { return tool != "" && (tool == t.Write || tool == t.Edit) }
+
+// Subject reads the command or the change of a file from a tool's input.
+func (t Tools) Subject(p *agent.Request) (agent.Subject, bool) {
+	if p.Type != agent.PromptPermission {
+		return agent.Subject{}, false
+	}
+	return agent.ReadSubject(p.Raw, func(in agent.Input, s *agent.Subject) {
+		switch agent.Value(p.Tool) {
+		case t.Shell:
+			if texts := in.TakeTexts("command"); texts != nil {
+				s.Command = texts[0]
+			}
+		case t.Write:
+			if texts := in.TakeTexts(t.File, t.Text); texts != nil {
+				s.Changes = []agent.Change{{File: texts[0], Does: t.Writes, Text: &texts[1]}}
+			}
+		case t.Edit:
+			if texts := in.TakeTexts(t.File, t.Old, t.New); texts != nil {
+				edit := agent.Edit{Old: texts[1], New: texts[2], Every: t.Every != "" && in.TakeFlag(t.Every)}
+				s.Changes = []agent.Change{{File: texts[0], Does: agent.Edits, Edits: []agent.Edit{edit}}}
+			} else if texts := in.TakeTexts(t.File, "diff"); texts != nil {
+				s.Changes = []agent.Change{{File: texts[0], Does: agent.Edits, Patch: patch(texts[1])}}
+			}
+		}
+	})
+}
+
+// patch has the lines of a diff from its first hunk on. The names of files are above it.
+func patch(diff string) (lines []agent.PatchLine) {
+	for line := range strings.Lines(diff) {
+		line = strings.TrimSuffix(line, "\n")
+		switch {
+		case strings.HasPrefix(line, "@@"), strings.HasPrefix(line, `\`):
+			lines = append(lines, agent.PatchLine{Sign: '@', Text: line})
+		case line != "" && len(lines) > 0:
+			lines = append(lines, agent.PatchLine{Sign: line[0], Text: line[1:]})
+		}
+	}
+	return lines
+}
+
+// Permission is the prompt of a tool's permission. Its options depend on the call, so it has none until its dialog
+// shows them. SetInput adds its input.
+func Permission(tool, agentType string, input json.RawMessage) *agent.Request {
+	return &agent.Request{
+		Type: agent.PromptPermission, Tool: agent.Pointer(tool), Agent: agent.Pointer(agentType), Options: []string{},
+		OptionsFallback: true, Modal: true, Channel: agent.ChannelKeys, Raw: input,
+	}
+}
+
+// SetInput shows the field that says what the tool does, or else all fields. The input of a change of a file is the
+// file.
+func (t Tools) SetInput(r *agent.Request, tool string, input json.RawMessage) {
+	field := t.Main[tool]
+	switch {
+	case tool == t.Shell:
+		field = "command"
+	case t.Changes(tool):
+		field = t.File
+	}
+	in, err := agent.ReadInput(input)
+	var main *string
+	if err == nil {
+		main, err = in.Text(field)
+	}
+	if err != nil && len(input) > 0 {
+		r.Text = agent.Pointer(agent.Unreadable)
+	}
+	if agent.Value(main) == "" {
+		if whole := agent.Compact(input); whole != "" {
+			r.SetInput(whole)
+		}
+		return
+	}
+	if r.SetInput(*main); t.Changes(tool) {
+		r.FullInput = agent.Compact(input)
+		r.InputBytes, r.InputTruncated = len(r.FullInput), true
+	}
+}
+
+// Undrawn are the fields of a command, or the lines of a change of a file, that no dialog draws. An unreadable input
+// is shown as such.
+func (t Tools) Undrawn(tool string, input json.RawMessage) string {
+	switch in, err := agent.ReadInput(input); {
+	case err == nil && tool == t.Shell:
+		return UndrawnOfCommand(in)
+	case err == nil && t.Changes(tool):
+		return UndrawnOfEdit(in)
+	}
+	return ""
+}
+
+// ReadQuestions fills the prompt from the call of a tool that asks questions. Only Gemini CLI has questions of yes or
+// no, and draws no header of a single question. What can't be read here is shown by the dialog.
+func ReadQuestions(r *agent.Request, input json.RawMessage, gemini bool) {
+	var in struct {
+		Questions []struct {
+			Question, Header string
+			Type             string
+			MultiSelect      bool
+			Placeholder      string
+			Options          []struct{ Label, Description string }
+		}
+	}
+	r.Questions, r.Options = nil, nil
+	if agent.ReadExactly(input, &in, "questions", "question", "header", "type", "multiSelect", "placeholder", "options", "label", "description") != nil {
+		return
+	}
+	for _, q := range in.Questions {
+		one := agent.Question{Header: q.Header, Text: q.Question, MultiSelect: q.MultiSelect, Hint: q.Placeholder}
+		for _, o := range q.Options {
+			one.Options, one.Descriptions = append(one.Options, o.Label), append(one.Descriptions, o.Description)
+		}
+		if gemini && q.Type == "yesno" {
+			one.Options, one.Descriptions, one.MultiSelect = []string{"Yes", "No"}, []string{"", ""}, false
+		}
+		r.Questions = append(r.Questions, one)
+	}
+	if gemini && len(r.Questions) == 1 {
+		r.Questions[0].Header = ""
+	}
+	if len(r.Questions) > 0 {
+		q := r.Questions[0]
+		r.Title, r.Text, r.Options = agent.Pointer(q.Header), agent.Pointer(q.Text), q.Options
+	}
+}
+
+// FillQuestion adds the question that the dialog shows: its index, its text and its options. The questions that no
+// hook reported are collected from their pages.
+func FillQuestion(r *agent.Request, d *agent.Dialog, current func() int, text string, options []agent.Option) {
+	if len(r.Questions) == 0 {
+		for _, header := range d.Tabs {
+			r.Questions = append(r.Questions, agent.Question{Header: header})
+		}
+		if len(d.Tabs) == 0 {
+			r.Questions = []agent.Question{{Header: d.Title}}
+		}
+	}
+	r.QuestionCurrent = current()
+	if d.Confirm || r.QuestionCurrent >= len(r.Questions) {
+		r.QuestionCurrent = len(r.Questions)
+		r.Title, r.Text = nil, agent.Pointer(d.Body)
+		return
+	}
+	q := &r.Questions[r.QuestionCurrent]
+	if q.Text == "" {
+		q.Text = text
+		for _, o := range options {
+			q.MultiSelect = q.MultiSelect || o.Multiple
+			q.Options, q.Descriptions = append(q.Options, o.Label), append(q.Descriptions, o.More)
+		}
+	}
+	r.Title, r.Text, r.Options = agent.Pointer(q.Header), agent.Pointer(q.Text), q.Options
+}
