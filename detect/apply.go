@@ -110,6 +110,8 @@ func (f *Fold) take(fact *agent.Fact) {
 		f.hookGone(fact)
 	case agent.LevelIs:
 		f.levelIs(fact)
+	case agent.Queued:
+		m.mayFollow()
 	case agent.SubagentEnded:
 		if m.Background[fact.Agent] && m.Turn.Phase == ending {
 			m.Turn.Reports = f.now

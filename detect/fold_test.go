@@ -263,6 +263,44 @@ func TestTurns(t *testing.T) {
 			b.at(3000).registry(agent.LevelIdle)
 			b.at(9000)
 		}, []string{"3100 idle"}},
+		"ended by a hook, and the live file rests: no turn can follow": {func(b *bench) {
+			b.registry(agent.LevelBusy)
+			b.at(2000).hook(agent.TurnEnded, "a")
+			b.at(2030).registry(agent.LevelIdle)
+			b.at(2040).title(agent.LevelNotBusy)
+			b.at(9000)
+		}, []string{"2030 idle"}},
+		"the live file says late that it works": {func(b *bench) {
+			b.say(agent.Fact{Kind: agent.LevelIs, Source: agent.SourceRegistry, Level: agent.LevelIdle, Conversation: "c", At: t0.Add(500 * time.Millisecond)})
+			b.at(1040).title(agent.LevelBusy)
+			b.at(2000).hook(agent.TurnEnded, "a")
+			b.at(2040).title(agent.LevelNotBusy)
+			b.at(9000)
+		}, []string{"2140 idle"}},
+		"keys were pressed in it, so a message may be queued; and one was": {func(b *bench) {
+			b.registry(agent.LevelBusy)
+			b.at(1500).fold.Typed(t0.Add(1500 * time.Millisecond))
+			b.at(2000).hook(agent.TurnEnded, "a")
+			b.at(2030).registry(agent.LevelIdle)
+			b.at(2100).registry(agent.LevelBusy)
+			b.at(2110).hook(agent.TurnStarted, "b")
+			b.at(3000).hook(agent.TurnEnded, "b") // maybe another one is
+			b.at(3030).registry(agent.LevelIdle)
+			b.at(4000).hook(agent.TurnStarted, "c")
+			b.registry(agent.LevelBusy)
+			b.at(5000).hook(agent.TurnEnded, "c")
+			b.at(5030).registry(agent.LevelIdle)
+			b.at(9000)
+		}, []string{"3130 idle", "4000 working", "5030 idle"}},
+		"the log says that a message is queued": {func(b *bench) {
+			b.registry(agent.LevelBusy)
+			b.at(1500).say(agent.Fact{Kind: agent.Queued, Source: agent.SourceLog, Conversation: "c", Text: "<task-notification>"})
+			b.at(2000).hook(agent.TurnEnded, "a")
+			b.at(2030).registry(agent.LevelIdle)
+			b.at(2100).registry(agent.LevelBusy)
+			b.at(2110).hook(agent.TurnStarted, "b")
+			b.at(9000)
+		}, nil},
 		"not busy, but no composer: a dialog may be about to open": {func(b *bench) {
 			b.at(2000).title(agent.LevelNotBusy)
 			b.at(2010).screen(agent.Reading{})

@@ -48,6 +48,7 @@ type conversation struct {
 type turns struct {
 	Turn    turn
 	Queued  []string  `json:",omitempty"` // digests of messages that a hook reported while another turn ran
+	Follows bool      `json:",omitempty"` // a message may wait for the turn's end: keys were pressed in it, or a source said so
 	Ended   []string  // ids of the last turns that ended
 	BegunAt time.Time // when the last ended turn had started
 	EndedAt time.Time

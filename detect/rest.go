@@ -57,12 +57,21 @@ func (f *Fold) rest() {
 		f.doubt(l.Source, l.why(), m.Turn.By, m.Turn.Why)
 	case l.Value == agent.LevelWaiting && f.askedAgain():
 		return
-	case !f.due(agent.MoveDone, l.Source, l.Since, turnGap):
+	case !f.alone() && !f.due(agent.MoveDone, l.Source, l.Since, turnGap):
 		return
 	}
 	if f.agree(m.Turn.By) {
 		f.finish(false)
 	}
+}
+
+// alone reports whether no turn can follow the ended one at once, so that "not busy" means rest: a hook
+// reported the end, the state file says "idle" since, and neither a message nor a background task's
+// result can wait in the agent.
+func (f *Fold) alone() bool {
+	t, i := &f.m.Turn, f.m.Levels[agent.SourceRegistry]
+	return !f.m.Follows && len(f.m.Background) == 0 && t.Reports.IsZero() && t.By == agent.SourceHook &&
+		i != nil && i.Value == agent.LevelIdle && i.Since.After(t.Started)
 }
 
 // drawsWork reports whether the screen still shows work after the reported end of a turn, for an agent

@@ -86,10 +86,14 @@ func (m *turns) waits(fact *agent.Fact) bool {
 	if message == m.Turn.Message {
 		return false
 	}
+	m.mayFollow()
 	m.Queued = append(m.Queued, message)
 	m.Queued = m.Queued[max(0, len(m.Queued)-queuedKept):]
 	return true
 }
+
+// mayFollow records that a message may wait for the current turn's end.
+func (m *turns) mayFollow() { m.Follows = m.Turn.Phase != "" }
 
 // said keeps which message the turn began with, if its hook has reported that: now, or when the
 // message was queued.
@@ -154,6 +158,7 @@ func (f *Fold) start(id string, s agent.Source, cause, evidence string) {
 		}
 		return r.Agent == "" && (r.Turn != id || id == "")
 	})
+	m.mayFollow() // something waited for the end of the turn before, and more of it may
 	m.Turn = turn{Phase: running, ID: id, Also: also, Started: f.now, Source: s}
 	f.unasked(m.Calls...)
 	m.Failure, m.Pending, m.Calls = nil, nil, nil
@@ -370,7 +375,7 @@ func (f *Fold) finish(inferred bool) {
 	if m.Turn.WorksOn {
 		m.AloneAt = f.now
 	}
-	m.Turn, m.EndedAt, m.Inferred = turn{}, ended, inferred
+	m.Turn, m.EndedAt, m.Inferred, m.Follows = turn{}, ended, inferred, false
 	f.unasked(m.Calls...)
 	m.Activity, m.Pending, m.Calls = nil, nil, nil
 	if failure != nil {

@@ -15,6 +15,7 @@ const typedHolds = 2500 * time.Millisecond
 func (f *Fold) Typed(now time.Time) Result {
 	f.begin(now)
 	f.m.TypedAt = now // the record of a key may be read later than the screen after it
+	f.m.mayFollow()
 	d, answers := f.dialog(), false
 	for _, r := range f.m.Requests {
 		if d != nil && r.Prompt.OnScreen && f.alike(d, r) || d == nil && r.Prompt.Alike && f.up(r) {

@@ -41,7 +41,7 @@ func TestMorePermissions(t *testing.T) {
 			}
 		}
 		p := l.PromptUntil("as its dialog", func(p testbed.Shown) bool { return p.Ready })
-		if p.Text != "May it?\n\nPermission rule: network; write `/srv/more`" || p.Input != "touch "+file {
+		if !strings.HasPrefix(p.Text, "May it?\n\nPermission rule: network; write `/srv/more`\n\nCodex draws no tabs ") || p.Input != "touch "+file {
 			t.Fatalf("it asks %+v", p)
 		}
 		outcome := "accepted"
