@@ -379,9 +379,11 @@ func TestWithoutLevels(t *testing.T) {
 	b.at(2000).say(agent.Fact{Kind: agent.TurnEnded, Source: agent.SourceHook, Turn: "a", How: agent.Completed, Conversation: "c", Background: []string{"s"}})
 	b.at(5000).say(agent.Fact{Kind: agent.SubagentEnded, Source: agent.SourceHook, Agent: "s", Conversation: "c"})
 	b.at(7000).hook(agent.TurnStarted, "b")
-	b.screen(composer(""))
-	b.at(20000) // no source reports its end: 5 s, because a hook reported its start
-	b.want("100 idle", "1000 working", "6000 idle", "7000 working", "12000 idle")
+	b.at(7100).screen(composer("✻ Brewing…"))
+	b.at(8000).screen(composer(""))
+	b.at(20000).hook(agent.TurnStarted, "c") // no source reports the end of b: 5 s, because a hook reported its start
+	b.at(60000)                              // and 30 s when the screen didn't show the turn
+	b.want("100 idle", "1000 working", "6000 idle", "7000 working", "13000 idle", "20000 working", "50000 idle")
 
 	b = newBench(t, Options{})
 	b.at(100).screen(composer(""))
@@ -389,6 +391,21 @@ func TestWithoutLevels(t *testing.T) {
 	b.at(8000).screen(composer(""))
 	b.at(20000) // the screen alone: 2 s
 	b.want("2100 idle", "4500 working", "10000 idle")
+
+	for drawn, want := range map[int][]string{ // how long the screen shows the ended turn's spinner
+		3900: {"100 idle", "1000 working", "2000 idle"},
+		6000: {"100 idle", "1000 working", "2000 idle", "4000 working", "8000 idle"}, // a turn that no hook reported
+	} {
+		b = newBench(t, Options{})
+		b.at(100).hook(agent.ConversationStarted, "")
+		b.at(1000).hook(agent.TurnStarted, "a")
+		b.at(1100).screen(composer("■⬝ esc interrupt"))
+		b.at(2000).hook(agent.TurnEnded, "a")
+		b.at(2600).screen(composer("⬝■ esc interrupt"))
+		b.at(drawn).screen(composer(""))
+		b.at(20000)
+		b.want(want...)
+	}
 }
 
 func TestLevelsAlone(t *testing.T) {

@@ -239,7 +239,11 @@ func (f *Fold) works() {
 	if m.Screen.Reading.Guess && !m.Screen.Busy.After(m.EndedAt) {
 		return // the screen looked the same when the turn ended
 	}
-	if f.due(agent.MoveWork, agent.SourceScreen, latest(m.Screen.Busy, m.EndedAt), f.after(agent.MoveWork, agent.SourceScreen)) {
+	after := f.after(agent.MoveWork, agent.SourceScreen)
+	if !m.Screen.Busy.After(m.EndedAt) { // an agent on a busy machine draws the ended turn's spinner for a while
+		after = max(after, mostLag)
+	}
+	if f.due(agent.MoveWork, agent.SourceScreen, latest(m.Screen.Busy, m.EndedAt), after) {
 		since := m.Screen.Busy
 		f.start("", agent.SourceScreen, "screen:spinner", m.Screen.Reading.Busy)
 		m.Turn.Started = since

@@ -113,6 +113,10 @@ func (f *Fold) logFollows(s agent.Source, rests time.Time) time.Duration {
 	return logLags
 }
 
+// undrawnFor is how long an agent may take to draw the work of a turn that it has reported. opencode took 7 s
+// at twenty times the load that the machine can carry.
+const undrawnFor = 30 * time.Second
+
 // interrupted ends a turn without a reported end, when the sources show that the agent rests.
 func (f *Fold) interrupted() {
 	m := &f.m
@@ -136,9 +140,13 @@ func (f *Fold) interrupted() {
 	case l == nil:
 		if m.Turn.Source == agent.SourceScreen {
 			f.restByScreen(latest(bare, m.Turn.Started), f.restGrace())
-		} else if f.restByScreen(latest(bare, m.Changed, m.Screen.Changed), silence) {
 			return
 		}
+		still := silence
+		if !bare.After(m.Turn.Started) {
+			still = undrawnFor // the screen hasn't shown this turn
+		}
+		f.restByScreen(latest(bare, m.Changed, m.Screen.Changed), still)
 	case l.Value == agent.LevelBusy:
 		if f.silent(l) && f.restByScreen(bare, silence) {
 			f.doubt(l.Source, l.why(), agent.SourceScreen, f.m.EndedWhy)
