@@ -30,6 +30,7 @@ var (
 	_ agent.ConversationIDChooser = Driver{}
 	_ agent.VersionLister         = Driver{}
 	_ agent.MessageTyper          = Driver{}
+	_ agent.LineBreakDetector     = Driver{}
 	_ agent.PromptAnswerer        = Driver{}
 	_ agent.KeyReader             = Driver{}
 	_ agent.SubjectReader         = Driver{}

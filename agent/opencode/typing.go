@@ -53,6 +53,11 @@ func (Driver) Paste(typed string, bracketed bool) ([]byte, bool) {
 // Pause is submitAfter.
 func (Driver) Pause() time.Duration { return submitAfter }
 
+// Broke: Enter breaks no line. So Berth presses a second Enter only when opencode has read the first one and rested
+// since: one that opencode read late, after the turn's first dialog had come, would allow what that asks. Until
+// then a message that left the composer may be reported late.
+func (Driver) Broke(_, _ *agent.Composer) bool { return false }
+
 // normal is a message in the form that is compared: opencode adds a blank after a long paste.
 func normal(text string) string { return compose.Normal(compose.Trim(text)) }
 
