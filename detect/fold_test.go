@@ -450,6 +450,17 @@ func TestCheckpoint(t *testing.T) {
 	}
 }
 
+// TestActivityOfATurn: the live file reports a turn, and then its hook says what the agent does in it.
+func TestActivityOfATurn(t *testing.T) {
+	b := started(t)
+	b.at(1000).registry(agent.LevelBusy)
+	b.at(1008).say(agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceHook, Conversation: "c", At: t0.Add(1005 * time.Millisecond), Activity: &agent.Activity{Kind: agent.Compacting}})
+	b.want("1000 working")
+	if a := b.fold.Status().Activity; a == nil || a.Kind != agent.Compacting {
+		t.Errorf("it does %+v", a)
+	}
+}
+
 // TestTogether: queued messages are delivered at once. The hooks give each an id of its own, the log
 // gives all of them the last one's. It is one turn, and a report of its end is right with any id.
 func TestTogether(t *testing.T) {

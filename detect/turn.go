@@ -54,6 +54,9 @@ func (f *Fold) turnStarted(fact *agent.Fact) {
 		if !fact.At.IsZero() {
 			m.Turn.At, m.Turn.Started = fact.At, earlier(m.Turn.Started, fact.At)
 		}
+		if fact.Activity != nil {
+			m.Activity = fact.Activity
+		}
 		return
 	}
 	if m.Turn.Phase == running && m.Turn.ID == "" && fact.Turn != "" {
