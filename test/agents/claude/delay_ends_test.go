@@ -59,8 +59,10 @@ func testDelayEnd(t *testing.T) {
 	first := true
 	fresh := func() <-chan time.Time {
 		if !first {
+			c.begin()
 			_, err := c.Host.Call(c.Ctx, nil, "restart", c.Name)
 			check(t, err)
+			c.waitFor("restart", 3) // restarting, starting, idle: the watch has them later than wait
 			c.Is("idle")
 		}
 		first = false

@@ -29,7 +29,8 @@ func TestDelays(t *testing.T) {
 		{"server away", testServerAway}, {"errors", testDelayError}, {"ends", testDelayEnd}, {"background", testDelayBackground},
 		{"conversation", testDelayConversation}, {"nested", testNestedClaude}, {"denial", testDelayDenial}, {"Esc", testDelayEsc},
 		{"Ctrl-C", testDelayCtrlC}, {"allowed", testDelayAllowed}, {"local dialogs", testDelayLocalDialogs}, {"stop hook", testDelayStopHook},
-		{"stops", testDelayStops},
+		{"stop blocked", testDelayStopBlocked},
+		{"stops", testDelayStops}, {"escapes", testDelayEscapes},
 	} {
 		t.Run(measured.name, func(t *testing.T) {
 			t.Parallel()
@@ -131,6 +132,7 @@ func testDelayStops(t *testing.T) {
 		check(t, exec.Command("sh", "-c", "date +%s%N > /dev/null").Run())
 		delays.add("an empty hook", "over", time.Since(start))
 		c.begin()
+		hooks := len(c.watch.heard())
 		c.send(fmt.Sprint("MOCK: text turn ", i))
 		c.waitFor("a turn's end", 2)
 		got := c.watch.since(c.moments)
@@ -142,8 +144,39 @@ func testDelayStops(t *testing.T) {
 		}
 		nanos, err := strconv.ParseInt(lines[i], 10, 64)
 		check(t, err)
-		delays.add("a turn ends, since its Stop hook was executed", "idle", got[1].Told.Sub(time.Unix(0, nanos)))
+		executed := time.Unix(0, nanos)
+		delays.add("a turn ends, since its Stop hook was executed", "idle", got[1].Told.Sub(executed))
+		for _, h := range c.watch.heard()[hooks:] {
+			if h.Event == "Stop" {
+				delays.add("of that, until its event is in watch", "hook", h.Told.Sub(executed))
+			}
+		}
+		if stamps := c.truth.since(c.stamps); len(stamps) > 0 && stamps[len(stamps)-1].Status == "idle" {
+			delays.add("of that, until Claude's file rests", "file", stamps[len(stamps)-1].Seen.Sub(executed))
+		}
 		c.ready()
+	}
+}
+
+// testDelayEscapes interrupts many turns. The time runs from before the call that presses Esc, so it has that
+// call's way through ssh and Claude's own time too.
+func testDelayEscapes(t *testing.T) {
+	c := newChronicle(t, Ready(), nil)
+	for i := range 10 * host.Soak() {
+		c.begin()
+		message := fmt.Sprint("MOCK: slow 100 ", 100+i)
+		c.send(message)
+		c.answering(message)
+		start := time.Now()
+		c.key("Escape")
+		c.waitFor("Esc", 2)
+		got := c.watch.since(c.moments)
+		if tellMoments(got) != "working idle" {
+			t.Fatalf("turn %d: emitted %s", i, tellCauses(got))
+		}
+		delays.add("Esc, since the call that pressed it", "idle", got[1].Told.Sub(start))
+		c.cut(message, got)
+		c.clearDraft()
 	}
 }
 
