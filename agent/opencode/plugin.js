@@ -14,7 +14,7 @@ export const Berth = async ({ client }) => {
   let current = ""
   let version = ""
 
-  // Reports go out one after the other, in the order of the events.
+  // Reports go out one after the other, in the order of the events. Those that are dropped are known by the screen.
   const most = 2000
   let line = Promise.resolve()
   let length = 0
@@ -25,25 +25,30 @@ export const Berth = async ({ client }) => {
     return line
   }
 
-  // run runs the hook program, and returns what it prints. opencode waits for most reports, so a program
-  // that hangs is ended.
+  // run runs the hook program, and returns what it prints, and whether another process has ended it. opencode waits
+  // for most reports, so a program that hangs is ended.
   const run = (words, body, limit, started) =>
     new Promise((done) => {
       const hook = spawn(berth.hook, ["hook", ...words, body.event], { stdio: ["pipe", "pipe", "ignore"] })
       let out = ""
       hook.stdout.on("data", (data) => (out += data))
-      hook.on("error", () => done(""))
+      hook.on("error", () => done({ out }))
       const stuck = limit && setTimeout(() => hook.kill("SIGKILL"), limit)
-      hook.on("close", () => {
+      hook.on("close", (status, signal) => {
         clearTimeout(stuck)
-        done(out)
+        done({ out, lost: signal && !hook.killed })
       })
       hook.stdin.on("error", () => {})
       hook.stdin.end(JSON.stringify(body))
       if (started) started(hook)
     })
-  const tell = (body) => run(["--tell"], body, 10_000)
-  const wait = async (file, body) => parse(await run(["--ask", "15s", "5s", "--if", file], body, 30_000)) // reports only, without the file
+  // report runs a hook that another process has ended again: it may not have reported.
+  const report = async (words, body, limit, tries = 3) => {
+    const { out, lost } = await run(words, body, limit)
+    return lost && tries > 1 ? report(words, body, limit, tries - 1) : out
+  }
+  const tell = (body) => report(["--tell"], body, 10_000)
+  const wait = async (file, body) => parse(await report(["--ask", "15s", "5s", "--if", file], body, 30_000)) // reports only, without the file
 
   const parse = (text) => {
     try {
@@ -55,7 +60,7 @@ export const Berth = async ({ client }) => {
 
   // ask waits for the answer to a request, beside the reports that follow.
   const ask = (body, give) => {
-    run(["--ask", "24h", "24h"], body, 0, (hook) => hooks.set(body.request, hook)).then(async (out) => {
+    run(["--ask", "24h", "24h"], body, 0, (hook) => hooks.set(body.request, hook)).then(async ({ out }) => {
       hooks.delete(body.request)
       const answer = parse(out)
       if (answer) await give(answer).catch(() => {})
@@ -67,7 +72,10 @@ export const Berth = async ({ client }) => {
   }
   // A refusal ends the turn, unless the model takes another step.
   const rejects = (id) => (talk(id).rejected = talk(id).step ?? "step")
-  const post = (path, body) => client._client.post({ url: path, body, headers: { "Content-Type": "application/json" } })
+  const post = async (path, body) => {
+    const { response } = await client._client.post({ url: path, body, headers: { "Content-Type": "application/json" } })
+    if (!response?.ok) throw new Error(`opencode answers ${response?.status} to ${path}`)
+  }
 
   const talk = (id) => {
     if (!talks.has(id)) talks.set(id, { busy: false, turn: "", texts: new Map(), users: new Set(), took: new Map(), text: "" })
@@ -103,6 +111,13 @@ export const Berth = async ({ client }) => {
     if (context) contexts.set(id, context)
   }
 
+  // remember makes a file that says that the conversation can be resumed.
+  const remember = (id) => {
+    try {
+      appendFileSync(`${berth.talks}/${id}.jsonl`, "")
+    } catch {} // the disk is full, or an agent has removed the folder
+  }
+
   const born = new Set()
   const starts = async (id, text, message) => {
     const who = await from(id)
@@ -118,9 +133,12 @@ export const Berth = async ({ client }) => {
       return tell({ event: "gated", ...who, turn: t.turn })
     }
     Object.assign(t, { turn: message ?? "", took: new Map(), gate: "" })
-    if (!who.agent) appendFileSync(`${berth.talks}/${who.session}.jsonl`, "") // it can be resumed
+    if (!who.agent) remember(who.session)
     await tell({ event: "turn", ...who, turn: t.turn, text })
   }
+
+  // final says that a part of a message is as it stays: while the model writes there are many that aren't.
+  const final = ({ type, time, state }) => (type === "text" && time?.end) || (type === "tool" && ["completed", "error"].includes(state.status))
 
   const events = {
     "session.created": async ({ info }) => {
@@ -140,14 +158,21 @@ export const Berth = async ({ client }) => {
     },
     "session.idle": async ({ sessionID: id }) => {
       const t = talk(id)
-      if (!t.busy) return
+      if (!t.busy && !(t.gate && t.error)) return
       talks.delete(id)
       const body = { event: "idle", ...(await from(id)), turn: t.turn, took: [...t.took.values()], text: t.text, error: t.error, stopped: !!(t.rejected || t.retries) }
       if (body.agent || body.error || body.stopped) return tell(body)
       const out = await wait(berth.end, body)
       if (out?.decision !== "block") return
       talks.set(id, { ...t, busy: false, text: "", gate: out.reason })
-      post(`/session/${id}/prompt_async`, { parts: [{ type: "text", text: out.reason }] }).catch(() => {}) // its message waits for this report's end
+      // Its message waits for this report's end. Without it the turn is over.
+      post(`/session/${id}/prompt_async`, { parts: [{ type: "text", text: out.reason }] }).catch(() =>
+        next(async () => {
+          if (talk(id).busy || talk(id).gate !== out.reason) return
+          talks.delete(id)
+          await tell(body)
+        }),
+      )
     },
     "message.updated": async ({ info }) => {
       const t = talk(info.sessionID)
@@ -167,10 +192,8 @@ export const Berth = async ({ client }) => {
     },
     "message.part.updated": async ({ part }) => {
       const t = talk(part.sessionID)
-      if (part.type === "text" && part.time?.end && !t.users.has(part.messageID)) t.text = part.text
-      if (part.type !== "tool") return
-      const ended = part.state.status === "completed" || part.state.status === "error"
-      if (!ended || !calls.delete(part.callID)) return
+      if (part.type === "text" && !t.users.has(part.messageID)) t.text = part.text
+      if (part.type !== "tool" || !calls.delete(part.callID)) return
       await tell({ event: "tool.after", ...(await from(part.sessionID)), tool: part.tool, call: part.callID, input: part.state.input, status: part.state.status })
     },
     "permission.asked": async (p) => {
@@ -207,7 +230,7 @@ export const Berth = async ({ client }) => {
   return {
     event: async ({ event }) => {
       const read = events[event.type]
-      if (read) next(() => read(event.properties))
+      if (read && (event.type !== "message.part.updated" || final(event.properties.part))) next(() => read(event.properties))
     },
     "chat.message": async ({ sessionID }, { message, parts }) => {
       const text = parts.filter((p) => p.type === "text" && !p.synthetic).map((p) => p.text).join("\n")

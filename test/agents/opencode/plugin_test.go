@@ -1,0 +1,122 @@
+//go:build agents
+
+package opencode
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	driver "berth/agent"
+	"berth/agent/opencode"
+	"berth/test/agents/testbed"
+)
+
+// hookProgram takes the place of berth-hold. It keeps each report in a file, answers the first one that asks at a
+// turn's end with the text of a gate, is ended as often as the file dies says before it keeps anything, and keeps the
+// start of a turn only when the file held is gone.
+const hookProgram = `#!/bin/sh
+cd "$(dirname "$0")"
+left=$(cat dies 2>/dev/null || echo 0)
+if [ "$left" -gt 0 ]; then echo $((left - 1)) > dies; kill -9 $$; fi
+for event; do :; done
+while [ "$event" = turn ] && [ -e held ]; do sleep 0.01; done
+cat >> reports
+echo >> reports
+if [ "$2" = --ask ] && [ "$event" = idle ] && [ -e gate ]; then rm gate; echo '{"decision":"block","reason":"go on"}'; fi
+`
+
+// pluginScript is opencode as the plugin sees it: one conversation, whose first message is hello.
+const pluginScript = `
+import { rmSync } from "node:fs"
+import { Berth } from "./berth.js"
+const id = "ses_1"
+let taken = () => {}
+const client = { session: { get: async () => ({ data: { id } }) }, _client: { post: async (o) => taken(o) } }
+const plugin = await Berth({ client })
+const emit = (type, properties) => plugin.event?.({ event: { type, properties: { sessionID: id, ...properties } } })
+const says = (text, message) => plugin["chat.message"]?.({ sessionID: id }, { message: { id: message }, parts: [{ type: "text", text }] })
+const first = says("hello", "msg_1")
+`
+
+// TestPlugin runs the plugin in opencode's own runtime, with a hook program that fails.
+func TestPlugin(t *testing.T) {
+	const ends = "await first\nemit('session.idle')\n"
+	for name, c := range map[string]struct {
+		files  map[string]string
+		script string
+		want   string // the events in order; an error after a colon
+	}{
+		"a turn": {nil, ends, "conversation turn idle"},
+		"a gate": {map[string]string{"gate": ""}, ends + `taken = (o) => { says(o.body.parts[0].text, "msg_2").then(() => emit("session.idle")); return { response: { ok: true } } }`,
+			"conversation turn idle gated idle"},
+		"a gate whose text opencode refuses":          {map[string]string{"gate": ""}, ends + `taken = () => ({ response: { ok: false, status: 400 } })`, "conversation turn idle idle"},
+		"a gate whose text doesn't get to opencode":   {map[string]string{"gate": ""}, ends + `taken = () => { throw new Error("refused") }`, "conversation turn idle idle"},
+		"a gate whose turn fails before it begins":    {map[string]string{"gate": ""}, ends + `taken = () => { emit("session.error", { error: { name: "APIError", data: {} } }); emit("session.idle"); return { response: { ok: true } } }`, "conversation turn idle idle:APIError"},
+		"hooks that are ended twice before they tell": {map[string]string{"dies": "2"}, ends, "conversation turn idle"},
+		"hooks that are ended always":                 {map[string]string{"dies": "9"}, ends, ""},
+		"a folder that is gone":                       {nil, "rmSync(new URL('./run', import.meta.url), { recursive: true })\n" + ends, "conversation turn idle"},
+		"thousands of parts while a report hangs": {map[string]string{"held": ""}, `for (let i = 0; i < 5000; i++) emit("message.part.updated", { part: { type: "text", text: "x", sessionID: id } })
+emit("session.idle")
+rmSync(new URL("./held", import.meta.url))`, "conversation turn idle"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			put := func(name, text string) {
+				testbed.Check(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700))
+			}
+			hook := filepath.Join(dir, "hook")
+			put("hook", hookProgram)
+			put("asks", "")
+			put("script.mjs", pluginScript+c.script)
+			for name, text := range c.files {
+				put(name, text)
+			}
+			l, err := opencode.Driver{}.Launch(driver.Start{
+				Argv: []string{"opencode"}, Isolate: driver.IsolateHooks, Folder: filepath.Join(dir, "run"), Hook: hook, EndAsks: filepath.Join(dir, "asks"), StartAsks: filepath.Join(dir, "asks"),
+			})
+			testbed.Check(t, err)
+			for _, folder := range l.Folders {
+				testbed.Check(t, os.MkdirAll(folder, 0o700))
+			}
+			for name, data := range l.Files {
+				put(filepath.Base(name), string(data))
+			}
+			cmd := exec.CommandContext(t.Context(), programs.Agent, "run", filepath.Join(dir, "script.mjs"))
+			cmd.Env = append(os.Environ(), "BUN_BE_BUN=1", "HOME="+dir, "BERTH_HOOK_SOCKET=here")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			if got := reported(t, filepath.Join(dir, "reports")); got != c.want {
+				t.Errorf("it reported %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// reported are the events that the hook program kept.
+func reported(t *testing.T, file string) string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	var all []string
+	for line := range bytes.Lines(data) {
+		var r struct {
+			Event string
+			Error *struct{ Name string }
+		}
+		testbed.Check(t, json.Unmarshal(line, &r))
+		if r.Error != nil {
+			r.Event += ":" + r.Error.Name
+		}
+		all = append(all, r.Event)
+	}
+	return strings.Join(all, " ")
+}
