@@ -281,6 +281,10 @@ func (o *opened) ask(ctx context.Context, st *sessions.Status) error {
 		if err != nil || answer.Outcome.Selected == nil {
 			return // it was answered elsewhere, or the editor has cancelled
 		}
+		if answer.Outcome.Selected.OptionId == leave {
+			_ = o.send(o.editor.ctx, sdk.UpdateAgentMessageText("["+st.Name+" waits for an answer: berth respond "+st.Name+", or attach "+st.Name+"]")) // the editor may be gone
+			return
+		}
 		words := append([]string{"respond", "--json", "--prompt=" + p.ID, "--digest=" + p.Digest, o.id}, strings.Fields(string(answer.Outcome.Selected.OptionId))...)
 		if err := o.editor.verb(o.editor.ctx, "", nil, words...); err != nil && asking.Err() == nil {
 			o.withdraw("")                                                                                       // it is asked again, if the session still asks
@@ -301,46 +305,6 @@ func (o *opened) withdraw(asks string) {
 	o.asked = asks
 }
 
-// choices are what an editor may answer, by the words of respond. It is empty for what only words answer,
-// several questions, and a dialog that only a person at the terminal can answer. What the prompt shows only a
-// part of can only be rejected.
-func choices(p *agent.Request) []sdk.PermissionOption {
-	option := func(words, name string, kind sdk.PermissionOptionKind) sdk.PermissionOption {
-		return sdk.PermissionOption{OptionId: sdk.PermissionOptionId(words), Name: name, Kind: kind}
-	}
-	numbered := func(names []string, kind func(i int) sdk.PermissionOptionKind) (list []sdk.PermissionOption) {
-		for i, name := range names {
-			list = append(list, option("option "+itoa(i+1), commands.InLine(name), kind(i)))
-		}
-		return list
-	}
-	once := func(int) sdk.PermissionOptionKind { return sdk.PermissionOptionKindAllowOnce }
-	reject := option("deny", "Reject", sdk.PermissionOptionKindRejectOnce)
-	switch {
-	case p.Channel == agent.ChannelNone:
-		return nil
-	case p.InPart():
-		return []sdk.PermissionOption{reject}
-	case p.Type == agent.PromptPermission && (p.OptionsFallback || len(p.Options) < 2):
-		return []sdk.PermissionOption{option("accept", "Allow", sdk.PermissionOptionKindAllowOnce), reject}
-	case p.Type == agent.PromptPermission:
-		return numbered(p.Options, func(i int) sdk.PermissionOptionKind {
-			switch i {
-			case 0:
-				return sdk.PermissionOptionKindAllowOnce
-			case len(p.Options) - 1:
-				return sdk.PermissionOptionKindRejectOnce
-			}
-			return sdk.PermissionOptionKindAllowAlways
-		})
-	case len(p.Questions) > 1 || len(p.Questions) == 1 && p.Questions[0].MultiSelect:
-		return nil
-	case p.OptionsFallback:
-		return nil
-	}
-	return numbered(p.Options, once)
-}
-
 // shown is all that a prompt asks, as a tool's call. Editors render its text as Markdown, and
 // draw no comment and no link's address. So the text is a block of code, and its marks are longer than any in
 // the text.
@@ -350,12 +314,13 @@ func shown(name string, p *agent.Request) sdk.ToolCallUpdate {
 		title = string(r[:mostTitle-1]) + "…"
 	}
 	pending := sdk.ToolCallStatusPending
+	kind := sdk.ToolKindOther // without one, clients guess it by the title's first word, and allow what they take for reading
 	asked, fence := commands.Asked(name, p), "```"
 	for strings.Contains(asked, fence) {
 		fence += "`"
 	}
 	return sdk.ToolCallUpdate{
-		ToolCallId: sdk.ToolCallId("prompt-" + p.ID), Title: &title, Status: &pending,
+		ToolCallId: sdk.ToolCallId("prompt-" + p.ID), Title: &title, Status: &pending, Kind: &kind,
 		Content: []sdk.ToolCallContent{sdk.ToolContent(sdk.TextBlock(fence + "text\n" + asked + fence))},
 	}
 }

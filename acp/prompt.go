@@ -2,7 +2,6 @@ package acp
 
 import (
 	"context"
-	"strconv"
 	"strings"
 	"time"
 
@@ -12,8 +11,6 @@ import (
 	"berth/api"
 	"berth/commands"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // Prompt sends the editor's message to the agent, as a person would type it, and returns at the end of the
 // turn that took it.

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	sdk "github.com/coder/acp-go-sdk"
+
 	"berth/agent"
 )
 
@@ -45,5 +47,57 @@ func TestChoicesOfWhatIsNotShown(t *testing.T) {
 	p.Channel = agent.ChannelNone
 	if list := choices(&p); len(list) != 0 {
 		t.Errorf("of a contested prompt: %v", list)
+	}
+}
+
+// byItself is what a client takes that allows, or rejects, everything by itself: an option of a fitting kind.
+// Without one, a client that allows takes the first option (acpx 0.19.1).
+func byItself(list []sdk.PermissionOption, kinds ...sdk.PermissionOptionKind) string {
+	for _, kind := range kinds {
+		for _, o := range list {
+			if o.Kind == kind {
+				return string(o.OptionId)
+			}
+		}
+	}
+	if len(list) == 0 || kinds[0] != sdk.PermissionOptionKindAllowOnce {
+		return ""
+	}
+	return string(list[0].OptionId)
+}
+
+// A client that allows by itself allows a permission once, one that rejects rejects it, in whatever order its
+// options are. Neither answers what isn't a permission, or what can't be told apart.
+func TestChoicesOfAClientByItself(t *testing.T) {
+	question := []agent.Question{{Text: "Which one?", Options: []string{"Postgres", "SQLite"}}}
+	for name, want := range map[string]struct {
+		asks            agent.Request
+		allows, rejects string
+	}{
+		"claude":          {agent.Request{Type: agent.PromptPermission, Options: []string{"Yes", "Yes, and don’t ask again for: ls", "No"}}, "option 1", "option 3"},
+		"no first":        {agent.Request{Type: agent.PromptPermission, Options: []string{"No", "Yes"}}, "option 2", "option 1"},
+		"lasting first":   {agent.Request{Type: agent.PromptPermission, Options: []string{"Allow always", "Allow once", "Reject"}}, "option 2", "option 3"},
+		"gemini":          {agent.Request{Type: agent.PromptPermission, Options: []string{"Allow once", "Allow for this session", "Modify with external editor", "No, suggest changes (esc)"}}, "option 1", "option 4"},
+		"a folder":        {agent.Request{Type: agent.PromptPermission, Subtype: agent.Pointer(agent.SubtypeTrust), Options: []string{"Trust folder (x)", "Trust parent folder (y)", "Don't trust"}}, "option 1", "option 3"},
+		"options not yet": {agent.Request{Type: agent.PromptPermission, OptionsFallback: true}, "accept", "deny"},
+		"unknown words":   {agent.Request{Type: agent.PromptPermission, Options: []string{"Go", "Stop"}}, leave, leave},
+		"a question":      {agent.Request{Type: agent.PromptQuestion, Options: []string{"Postgres", "SQLite", "Type something."}, Questions: question}, leave, leave},
+		"yes as words":    {agent.Request{Type: agent.PromptQuestion, Options: []string{"Yes", "No"}}, leave, leave},
+		"a plan":          {agent.Request{Type: agent.PromptPlan, Options: []string{"Yes, and use auto mode", "Yes, manually approve edits", "No"}}, leave, leave},
+		"a warning":       {agent.Request{Type: agent.PromptSetup, Subtype: agent.Pointer(agent.SubtypeBypass), Options: []string{"No, exit", "Yes, I accept"}}, leave, leave},
+		"a login":         {agent.Request{Type: agent.PromptSetup, Subtype: agent.Pointer(agent.SubtypeOAuthLogin), Options: []string{"Open it"}}, "", ""},
+		"a page":          {agent.Request{Type: agent.PromptNotice}, "", ""},
+	} {
+		want.asks.Channel = agent.ChannelKeys
+		list := choices(&want.asks)
+		allows := byItself(list, sdk.PermissionOptionKindAllowOnce, sdk.PermissionOptionKindAllowAlways)
+		rejects := byItself(list, sdk.PermissionOptionKindRejectOnce, sdk.PermissionOptionKindRejectAlways)
+		if allows != want.allows || rejects != want.rejects {
+			t.Errorf("%s: by itself it allows %q and rejects %q, of %v", name, allows, rejects, list)
+		}
+	}
+	asks := agent.Request{Type: agent.PromptQuestion, Text: agent.Pointer("Read the file?"), Options: []string{"a", "b"}}
+	if kind := shown("alpha", &asks).Kind; kind == nil || *kind != sdk.ToolKindOther {
+		t.Errorf("a question has the kind %v", kind)
 	}
 }
