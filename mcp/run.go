@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"os"
@@ -354,10 +355,13 @@ func wait(ctx context.Context, c *call) (any, error) {
 }
 
 // fit leaves out what makes the answer too long. The last events matter most, and the sessions are in
-// list_sessions.
+// list_sessions. An event has only the beginning of a prompt's input. So it has no digest, because an answer that
+// names the digest is one to all that the prompt asks.
 func (a awaited) fit() awaited {
 	size := func(v any) int { raw, _ := json.Marshal(v); return len(raw) }
 	for i, e := range a.Events {
+		a.Events[i] = without(e, "digest")
+		e = a.Events[i]
 		if len(e) > mostField { // a prompt's event has all that it asks
 			var head struct {
 				Cursor  string `json:"cursor"`
@@ -378,6 +382,39 @@ func (a awaited) fit() awaited {
 		a.Sessions = a.Sessions[:len(a.Sessions)/2]
 	}
 	return a
+}
+
+// without is a JSON value without the fields of that name, at any depth.
+func without(raw json.RawMessage, name string) json.RawMessage {
+	if !bytes.Contains(raw, []byte(name)) {
+		return raw
+	}
+	var v any
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if d.Decode(&v) != nil {
+		return json.RawMessage("null") // no event is like that
+	}
+	drop(v, name)
+	out, err := json.Marshal(v)
+	if err != nil {
+		return json.RawMessage("null")
+	}
+	return out
+}
+
+func drop(v any, name string) {
+	switch v := v.(type) {
+	case []any:
+		for _, one := range v {
+			drop(one, name)
+		}
+	case map[string]any:
+		delete(v, name)
+		for _, one := range v {
+			drop(one, name)
+		}
+	}
 }
 
 func startSession(ctx context.Context, c *call) (any, error) {
@@ -452,15 +489,14 @@ func answerPrompt(ctx context.Context, c *call) (any, error) {
 	return c.verdict(ctx, stdin, words...)
 }
 
-// readWhole refuses an answer without a digest to a prompt that get_session shows only a part of.
+// readWhole refuses an answer without a digest to a prompt that state, and the events of wait, show only a part of.
 func (c *call) readWhole(ctx context.Context) error {
 	_, p, err := c.asked(ctx, c.args.Session)
 	if err != nil || p.ID != c.args.PromptID {
 		return nil //nolint:nilerr // respond says why
 	}
-	uncut(&p)
 	if _, cut := fit(&p); cut {
-		return api.Errorf(api.CodeBadRequest, "not answered: get_session shows only a part of this prompt. Read it to its end by read_session with what: prompt, and give the digest that comes with its end")
+		return api.Errorf(api.CodeBadRequest, "not answered: this prompt is long, and wait shows only its beginning. Read it to its end by get_session, or by read_session with what: prompt, and give the digest that comes with its end")
 	}
 	return nil
 }

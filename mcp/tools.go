@@ -214,7 +214,7 @@ var tools = []*tool{
 		fields: []field{
 			aSession,
 			{name: "prompt_id", about: "from get_session", shape: aWord(), needed: true},
-			{name: "digest", about: "of the prompt that you have read: from get_session, or from the end of read_session with what: prompt. Needed for a prompt that get_session cuts", shape: aWord()},
+			{name: "digest", about: "of the prompt that you have read: from get_session, or from the end of read_session with what: prompt. Needed for a long prompt", shape: aWord()},
 			{name: "choice", about: "accept, deny, or an option's number from 1", shape: jsonschema.Schema{Types: []string{"string", "integer"}}},
 			{name: "text", about: "an answer in words, or the reason of deny", shape: text(mostText)},
 		},
