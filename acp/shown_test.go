@@ -67,7 +67,7 @@ func byItself(list []sdk.PermissionOption, kinds ...sdk.PermissionOptionKind) st
 }
 
 // A client that allows by itself allows a permission once, one that rejects rejects it, in whatever order its
-// options are. Neither answers what isn't a permission, or what can't be told apart.
+// options are. Neither answers what isn't a permission, or what has unknown options.
 func TestChoicesOfAClientByItself(t *testing.T) {
 	question := []agent.Question{{Text: "Which one?", Options: []string{"Postgres", "SQLite"}}}
 	for name, want := range map[string]struct {
