@@ -300,7 +300,7 @@ func (c *core) mailEnv() mail.Env {
 		Post: func(m *mail.Message) error {
 			return c.outbox.Post(outbox.Letter{Number: m.Number, Text: m.Typed(), By: m.By(), Expires: m.Expires.Time})
 		},
-		Posted: c.outbox.Posted, Take: c.outbox.TakeLetter,
+		Posted: c.outbox.Posted, Take: c.outbox.TakeLetter, Drop: c.outbox.DropLetter,
 		Answer: func(m mail.Message, text string) { c.background(func() { c.s.reg.answer(c.s.reg.ctx, m, text) }) },
 	}
 }

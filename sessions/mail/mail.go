@@ -21,10 +21,11 @@ type Env struct {
 	// Types says that Berth can type messages to the session's agent. Without that they wait for inbox.
 	Types func() bool
 	// Post hands a message to the outbox, and Posted gives the one that it has; 0: none. Take takes it out
-	// again, unless it is being delivered.
+	// again, unless it is being delivered. Drop does so also then: an event says that it is over.
 	Post   func(*Message) error
 	Posted func() uint64
 	Take   func(number uint64) bool
+	Drop   func(number uint64)
 	// Answer sends the notice that the agent is idle to the session that asked for it.
 	Answer func(m Message, text string)
 }
@@ -96,7 +97,9 @@ func (p *Mail) Start() {
 			p.office.Withdraw(m)
 		case m.Status == Accepted:
 			p.waiting = append(p.waiting, m)
-		case m.Number == posted && (m.Status.Final() || m.inbox()):
+		case m.Number == posted && m.Status.Final():
+			p.env.Drop(posted)
+		case m.Number == posted && m.inbox():
 			p.env.Take(posted)
 		}
 		if m.Notify && m.Status != "" && !p.office.replied(m.Number, FromBerth) {
@@ -170,20 +173,20 @@ func (p *Mail) offer() {
 }
 
 // Events are the events of a message that the outbox has brought so far. There are none if it has that
-// status. One that is taken was delivered before.
+// status. One that is taken or unconfirmed was delivered before.
 func (p *Mail) Events(number uint64, to Status, why string) (list []events.Event) {
 	m := p.find(number)
 	if m == nil {
 		return nil
 	}
 	by := ByComposer
-	if to == Taken && m.Status == Accepted {
+	if to.composed() && m.Status == Accepted {
 		list = append(list, events.Event{Type: EventTell, Data: p.event(m, Delivered, &by, "")})
 	} else if !m.Status.follows(to) {
 		return nil
 	}
 	channel := m.Channel
-	if to == Delivered || to == Taken {
+	if to == Delivered || to.composed() {
 		channel = &by
 	}
 	return append(list, events.Event{Type: EventTell, Data: p.event(m, to, channel, why)})
@@ -198,12 +201,12 @@ func (p *Mail) Moved(number uint64, to Status, why string, seq uint64, over bool
 	}
 	by := ByComposer
 	now := api.At(p.env.Now())
-	if to == Taken && m.Status == Accepted {
+	if to.composed() && m.Status == Accepted {
 		p.took(m, Step{Status: Delivered, At: now, Seq: seq}, &by, "")
 		seq++
 	}
 	var channel *Channel
-	if to == Delivered || to == Taken {
+	if to == Delivered || to.composed() {
 		channel = &by
 	}
 	p.took(m, Step{Status: to, At: now, Seq: seq, Why: why}, channel, "")
@@ -280,6 +283,8 @@ func (p *Mail) notify(m *Message, now time.Time) (again time.Time) {
 		if m.last().Why == "" {
 			text = "message was " + string(m.Status)
 		}
+	case m.Status == Unconfirmed:
+		text = "message is unconfirmed: " + m.last().Why
 	case m.Status == Accepted:
 		return time.Time{}
 	case state.Ended:

@@ -15,7 +15,7 @@ import (
 	"berth/sessions/loop"
 )
 
-// TestStatuses: accepted, delivered, taken, each once and in that order. One that is taken at once was
+// TestStatuses: accepted, delivered, taken or unconfirmed, each once and in that order. One that is taken at once was
 // delivered before. A final one moves no more.
 func TestStatuses(t *testing.T) {
 	p := newPost(t)
@@ -31,13 +31,21 @@ func TestStatuses(t *testing.T) {
 	}
 	p.move(Taken, "log")
 	p.want(two, "accepted", "delivered", "taken")
-	for _, status := range []Status{Accepted, Delivered, Taken, Refused, Expired} {
+	three := p.send(toOne("three"))
+	p.move(Unconfirmed, "the program ended")
+	p.want(three, "accepted", "delivered", "unconfirmed")
+	four := p.send(toOne("four"))
+	p.move(Delivered, "")
+	p.move(Unconfirmed, "the program ended")
+	p.move(Taken, "log")
+	p.want(four, "accepted", "delivered", "unconfirmed")
+	for _, status := range []Status{Accepted, Delivered, Taken, Refused, Expired, Unconfirmed} {
 		if list := p.Events(two, status, ""); len(list) != 0 {
 			t.Errorf("a message that was taken gets %d events of %s", len(list), status)
 		}
 	}
-	for from, next := range map[Status][]Status{"": {Accepted}, Accepted: {Delivered, Taken, Refused, Expired}, Delivered: {Taken}, Taken: nil, Refused: nil, Expired: nil} {
-		for _, to := range []Status{Accepted, Delivered, Taken, Refused, Expired} {
+	for from, next := range map[Status][]Status{"": {Accepted}, Accepted: {Delivered, Taken, Refused, Expired, Unconfirmed}, Delivered: {Taken, Unconfirmed}, Taken: nil, Refused: nil, Expired: nil, Unconfirmed: nil} {
+		for _, to := range []Status{Accepted, Delivered, Taken, Refused, Expired, Unconfirmed} {
 			if from.follows(to) != slices.Contains(next, to) {
 				t.Errorf("%q after %q: %v", to, from, from.follows(to))
 			}
@@ -120,6 +128,7 @@ func TestKilledBetweenTwoFiles(t *testing.T) {
 	done := p.append(p.Events(one, Taken, "hook"))
 	by := ByComposer
 	p.took(p.find(one), Step{Status: Delivered, At: api.At(p.now), Seq: done[0].Seq}, &by, "")
+	p.typing = true // the outbox's file says that Enter may have been pressed
 	p.reopen()
 	p.want(one, "accepted", "delivered", "taken")
 	if p.posted != 0 {

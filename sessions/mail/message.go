@@ -7,13 +7,14 @@
 //
 // # Statuses
 //
-//	accepted ─▶ delivered ─▶ taken
+//	accepted ─▶ delivered ─▶ taken, unconfirmed
 //	    └─▶ refused, expired
 //
 // A message is accepted once its file and its event are on disk. It is delivered when the agent's
 // composer has it, or when a process inside the session has read it with the verb inbox. It is taken
-// when the agent itself reports that a turn has it. A message that was delivered stays so without that
-// report. The event of a move is written before the file, and a server that was killed between
+// when the agent itself reports that a turn has it, and unconfirmed when the outbox gives up waiting for that
+// report: the delivery has ended without it, or the program has. A message that was read with inbox stays
+// delivered. The event of a move is written before the file, and a server that was killed between
 // the two leaves the event: Recall brings the message up to date, so no move has two events.
 //
 // No message stays accepted for ever: it waits at most for its ttl. Until then it may wait for an agent that
@@ -46,10 +47,17 @@ const (
 	Taken     Status = "taken"
 	Refused   Status = "refused"
 	Expired   Status = "expired"
+	// Unconfirmed: the composer had it, and the agent doesn't report that a turn has it.
+	Unconfirmed Status = "unconfirmed"
 )
 
 // Final says that no other status follows.
-func (s Status) Final() bool { return s == Taken || s == Refused || s == Expired }
+func (s Status) Final() bool {
+	return s == Taken || s == Refused || s == Expired || s == Unconfirmed
+}
+
+// composed says that the composer has had a message of this status. Before it the message was delivered.
+func (s Status) composed() bool { return s == Taken || s == Unconfirmed }
 
 // follows says that a message of status s may get the status next.
 func (s Status) follows(next Status) bool {
@@ -59,7 +67,7 @@ func (s Status) follows(next Status) bool {
 	case Accepted:
 		return next != Accepted
 	case Delivered:
-		return next == Taken
+		return next.composed()
 	}
 	return false
 }

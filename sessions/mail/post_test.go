@@ -80,6 +80,7 @@ func (p *post) reopen() {
 			}
 			return true
 		},
+		Drop:   func(uint64) { p.posted = 0 },
 		Answer: func(m Message, text string) { p.answers = append(p.answers, fmt.Sprint(m.Number, ": ", text)) },
 	}
 	p.Mail = New(env, office)

@@ -21,6 +21,7 @@ type cutOff struct {
 	now   time.Time
 	shown string
 	state agent.State
+	ended bool // the program has
 }
 
 func newCutOff(t *testing.T, dir string) *cutOff {
@@ -29,7 +30,7 @@ func newCutOff(t *testing.T, dir string) *cutOff {
 	c.since = c.now
 	c.env.Now = func() time.Time { return c.now }
 	c.env.Program = func() loop.Program {
-		return loop.Program{State: c.state, Follows: true, Reaches: true, Live: true}
+		return loop.Program{State: c.state, Ended: c.ended, Follows: !c.ended, Reaches: !c.ended, Live: !c.ended}
 	}
 	c.env.Rights = func(id keys.Identity, _ string) (keys.Identity, error) { return id, nil }
 	c.env.Driver = func() agent.Driver { return typist{} }
@@ -132,5 +133,28 @@ func TestRefusedBeforeTyping(t *testing.T) {
 	c = c.takeUp()
 	if step := c.step(c.begin()); string(step.Write) != "\x15" {
 		t.Errorf("it wrote %q", step.Write)
+	}
+}
+
+// TestProgramEndedBeforeItConfirmed: an agent ends, and doesn't report that it has the message. It gets none of it after a
+// restart, and the message has an end. One whose Enter wasn't pressed waits for the next program.
+func TestProgramEndedBeforeItConfirmed(t *testing.T) {
+	for _, reached := range []stage{stageEntered, stageTyped} {
+		c := entered(t)
+		if err := c.stage(c.queue[0], reached); err != nil {
+			t.Fatal(err)
+		}
+		c.End()
+		c.ended, c.state = true, agent.Exited
+		c.now = c.now.Add(evidenceWithin - time.Millisecond)
+		c.task()
+		if len(c.queue) != 1 {
+			t.Fatalf("%s: it is given up at once", reached)
+		}
+		c.now = c.now.Add(time.Millisecond)
+		c.task()
+		if left := len(c.queue) == 1; left != (reached == stageTyped) || (c.nudges() == 0) != left {
+			t.Errorf("%s: %d messages wait after %d events", reached, len(c.queue), c.nudges())
+		}
 	}
 }

@@ -171,10 +171,11 @@ type Letters struct {
 
 // The statuses that the outbox gives a letter.
 const (
-	letterDelivered = "delivered"
-	letterTaken     = "taken"
-	letterRefused   = "refused"
-	letterExpired   = "expired"
+	letterDelivered   = "delivered"
+	letterTaken       = "taken"
+	letterRefused     = "refused"
+	letterExpired     = "expired"
+	letterUnconfirmed = "unconfirmed"
 )
 
 // Letter is a message of another session or of a person, as sessions/mail hands it over.
@@ -228,6 +229,13 @@ func (out *Outbox) TakeLetter(number uint64) bool {
 	}
 	out.forgetQueued(q)
 	return true
+}
+
+// DropLetter takes a letter out of the queue whose end has its event. A killed server had no time to.
+func (out *Outbox) DropLetter(number uint64) {
+	if at := slices.IndexFunc(out.queue, func(q *queued) bool { return q.letter() == number }); at >= 0 {
+		out.forgetQueued(out.queue[at])
+	}
 }
 
 // verb is the verb that the message was given with.

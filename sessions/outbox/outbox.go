@@ -61,7 +61,7 @@ type Outbox struct {
 	queue    []*queued
 	stash    *stash
 	working  bool         // a goroutine looks after both
-	since    time.Time    // when this server took it up
+	since    time.Time    // when this server took it up, or the newest program began or ended
 	taken    *queued      // which the agent has by its own word; its event is written with that word's
 	takenBy  agent.Fact   // that word
 	nudging  []*nudging   // deliveries in progress: one, and those that wait for their confirmation
@@ -85,6 +85,7 @@ func (out *Outbox) End() {
 		w.cut = true
 	}
 	out.program++
+	out.since = out.env.Now()
 	out.followed, out.nudging, out.watches, out.own = false, nil, nil, ""
 }
 

@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"berth/agent"
@@ -73,6 +74,7 @@ func (out *Outbox) task() task {
 		out.working = false
 		return task{over: true}
 	}
+	out.dropEnded(now)
 	if !out.env.Program().Ready() {
 		out.parkAll("it is " + string(out.env.Program().State))
 		return task{wait: next}
@@ -112,6 +114,18 @@ func (out *Outbox) expireQueued(now time.Time) time.Duration {
 		}
 	}
 	return next
+}
+
+// dropEnded gives up the messages that a program may have had at its end. Its reports are read for a moment after it.
+func (out *Outbox) dropEnded(now time.Time) {
+	if !out.env.Program().Ended {
+		return
+	}
+	for _, q := range slices.Clone(out.queue) {
+		if q.Stage == stageEntered && !q.busy && now.Sub(loop.Later(q.staged, out.since)) >= evidenceWithin {
+			out.unconfirmed(q, nudgeEvent{By: q.By, Bytes: len(q.Nudge.Text), Evidence: "the program ended before it confirmed the message"})
+		}
+	}
 }
 
 func (out *Outbox) parkAll(why string) {
@@ -205,7 +219,7 @@ func (out *Outbox) unconfirmed(q *queued, e nudgeEvent) uint64 {
 	if q.Direct {
 		e.Queue, e.Nudge = "", q.ID
 	}
-	seq := out.noteEnd(q, e, letterDelivered)
+	seq := out.noteEnd(q, e, letterUnconfirmed)
 	out.forgetQueued(q)
 	return seq
 }
