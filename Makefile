@@ -10,7 +10,7 @@ VERSION := $(shell packaging/version)
 LDFLAGS := -X berth/api.release=$(VERSION) -X berth/api.commit=$(shell git rev-parse HEAD 2>/dev/null) \
 	-X berth/api.committed=$(shell git show -s --format=%cI 2>/dev/null) $(STRIP)
 
-.PHONY: all build dist dist-here image run test test-packages test-agents test-agents-ci test-claude-newer test-agents-latest test-gemini suites soak-agents soak-dialogs soak-shells soak-together vet bench fuzz fuzz-edge clean
+.PHONY: all build dist dist-here image run test test-packages test-agents test-agents-ci test-claude-newer test-agents-latest test-gemini suites soak-agents soak-dialogs soak-shells soak-together test-together vet bench fuzz fuzz-edge clean
 
 all: build
 
@@ -70,11 +70,12 @@ AGENTS_PARALLEL ?= 4
 AGENTS_TEST = $(GO) test -tags agents -v -p 1 -parallel $(AGENTS_PARALLEL)
 # Gemini CLI takes twice a processor at its start: three of it at once are as many as
 # two processors follow.
-AGENTS_OTHERS = $$($(GO) list -tags agents ./test/agents/... | grep -v /gemini$$)
+AGENTS_OTHERS = $$($(GO) list -tags agents ./test/agents/... | grep -v -e /gemini$$ -e /together$$)
 test-agents:
 	$(AGENTS_TEST) -count=1 -timeout 15m $(AGENTS_OTHERS)
 	$(MAKE) test-claude-newer
 	$(MAKE) test-gemini
+	$(MAKE) test-together
 # What CI runs of these in its half hour, of which the other tests take 16 minutes. All
 # of Claude Code's take 13 minutes, Codex's and the newer Claude Code's 2 each, and Gemini
 # CLI's 10. So it leaves out what measures delays, which a busy machine makes longer, of
@@ -121,6 +122,10 @@ soak-dialogs:
 # Agents that people start in shells: in each way, and with 100 messages.
 soak-shells:
 	BERTH_SOAK=20 $(AGENTS_TEST) -count=1 -timeout 2h -run 'InAShell' ./test/agents/claude ./test/agents/codex ./test/agents/gemini
+
+# Several real agents on one server, and the clients of others with real agents.
+test-together:
+	$(AGENTS_TEST) -count=1 -timeout 20m ./test/agents/together
 
 # Messages between sessions while the server is killed, this many.
 MESSAGES ?= 1000

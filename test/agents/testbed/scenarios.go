@@ -20,6 +20,7 @@ const failedOnBusy = "it failed on a busy machine"
 var Scenarios = []Scenario{
 	{Name: "turn", What: "a message is delivered, its turn is followed, its reply and its usage are known", run: turn},
 	{Name: "messages", What: "messages of all kinds arrive once and exactly; none is a command, a key or a file", run: messages},
+	{Name: "from-others", What: "messages of other sessions arrive after their mark; none is a command, a key or a file", run: fromOthers},
 	{Name: "refusals", What: "no message is typed over a draft, into a turn or into a dialog", run: refusals},
 	{Name: "queue", What: "messages that wait for a turn's end arrive once and in order", run: queue},
 	{Name: "interrupt", What: "`interrupt` ends a turn, and presses nothing at rest or at a prompt", run: interrupt},

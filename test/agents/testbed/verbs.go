@@ -92,6 +92,12 @@ func (l *Lab) Verb(into any, stdin string, words ...string) (status int) {
 	return status
 }
 
+// into runs a verb that must succeed and reads its output into a value.
+func (l *Lab) into(value any, words ...string) error {
+	l.T.Helper()
+	return json.Unmarshal(l.Call(words...), value)
+}
+
 // Nudge sends a message over standard input, so that no shell splits it into words.
 func (l *Lab) Nudge(text string, flags ...string) (n Nudged) {
 	l.T.Helper()
