@@ -119,7 +119,7 @@ func TestFirstMessageWhileSomebodyTypes(t *testing.T) {
 	l := newStartLab(t, Ready(), nil)
 	l.start("typed", nil, []string{"--prompt", "MOCK: text first of all"})
 	for range 12 {
-		check(t, l.Type(l.Ctx, "k"))
+		l.Call("keys", l.Name, "--wait-lock", "20s", "k") // the first message may be about to be typed
 		l.pause(150)
 	}
 	// Not wait, which waits for the first message too.
@@ -140,7 +140,7 @@ func TestFirstMessageWhileSomebodyTypes(t *testing.T) {
 		if empty.MatchString(screen) {
 			return true
 		}
-		l.key("Ctrl-u")
+		l.Call("keys", l.Name, "--wait-lock", "20s", "Ctrl-u")
 		l.pause(300)
 		screen, err = l.Screen(l.Ctx)
 		check(t, err)
