@@ -95,6 +95,9 @@ var arrows = map[string]string{
 	"sshd/local":     "",
 	"sshd/dispatch":  "acp api attach commands keys mcp sessions sessions/clients sessions/events sessions/lease sessions/loop sshd sshd/files terminal tui",
 
+	// The fleet.
+	"fleet/conn": "",
+
 	// Programs.
 	"cmd/berth-hold":       "sessions/hold",
 	"cmd/berth/background": "",
