@@ -13,9 +13,6 @@ import (
 	"berth/test/agents/modelapi"
 )
 
-// failedOnBusy is why an agent was not seen to pass a scenario.
-const failedOnBusy = "it failed on a busy machine"
-
 // Scenarios are what every agent must do alike. docs/agents/scenarios.md has the table.
 var Scenarios = []Scenario{
 	{Name: "turn", What: "a message is delivered, its turn is followed, its reply and its usage are known", run: turn},
@@ -34,7 +31,7 @@ var Scenarios = []Scenario{
 	{Name: "killed-at-a-prompt", What: "a prompt keeps its id while the server is killed, and is answered once", run: killedAtAPrompt},
 	{Name: "killed-in-an-answer", What: "the server is killed while an answer is given: the command runs once, and the answer is never given twice", run: killedInAnAnswer},
 	{Name: "restart", What: "`restart` resumes the conversation; so does `--restart on-failure` after a crash", flags: []string{"--restart", "on-failure"}, run: restart},
-	{Name: "gate", What: "a gate holds the agent back at the end of its turn as often as its cap says", run: gate, Without: map[string]string{"opencode": failedOnBusy}},
+	{Name: "gate", What: "a gate holds the agent back at the end of its turn as often as its cap says", run: gate},
 	{Name: "start-context", What: "a conversation starts with the context that the session has", run: startContext},
 	{Name: "kill", What: "`kill` leaves no process, also while a command runs", run: kill, Without: map[string]string{"qwen": "it refuses a command that sleeps"}},
 	{Name: "no-hooks", What: "without hooks the state is known, a message is confirmed and a dialog is answered by keys", run: noHooks},
