@@ -13,7 +13,6 @@ import (
 
 	"berth/agent"
 	"berth/agent/forks"
-	"berth/agent/hooks"
 	"berth/agent/userfiles"
 )
 
@@ -55,7 +54,7 @@ var subcommands = []string{
 // of the user's files.
 func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 	l := agent.Launch{Argv: slices.Clone(s.Argv)}
-	if len(s.Argv) > 1 && slices.Contains(subcommands, s.Argv[1]) {
+	if subcommand(s.Argv) {
 		l.Headless = s.Argv[1] == "run"
 		return l, nil
 	}
@@ -116,13 +115,11 @@ func configure(l *agent.Launch, s agent.Start, own string) error {
 	}
 	if s.Hook != "" {
 		file := filepath.Join(own, pluginName)
-		head, err := hooks.Encode(map[string]string{
-			"hook": s.Hook, "end": s.EndAsks, "start": s.StartAsks, "talks": filepath.Join(own, talksName, Name),
-		})
+		data, err := pluginFile(map[string]string{"hook": s.Hook, "end": s.EndAsks, "start": s.StartAsks, "talks": filepath.Join(own, talksName, Name)})
 		if err != nil {
 			return err
 		}
-		l.Files = map[string][]byte{file: slices.Concat([]byte("const berth = "), head, []byte("\n"), plugin)}
+		l.Files = map[string][]byte{file: data}
 		// A mark in the place of a long paste would send a blank after the text.
 		all = userfiles.Merge(all, map[string]any{"plugin": []any{"file://" + file}, "experimental": map[string]any{"disable_paste_summary": true}})
 	}

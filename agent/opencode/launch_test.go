@@ -62,3 +62,36 @@ func TestSecrets(t *testing.T) {
 		t.Errorf("%d files, and the settings are %v", len(l.Files), s.MCP)
 	}
 }
+
+// TestUserHooks: init's file is one of the user's plugins, and no other plugin of that name is replaced.
+func TestUserHooks(t *testing.T) {
+	const path = "u/.config/opencode/plugins/berth.js"
+	disk := fstest.MapFS{}
+	hooks := func(env map[string]string) (agent.UserFile, error) {
+		files, err := opencode.Driver{}.UserHooks(agent.UserSettings{Env: env, Disk: disk, Hook: "/bin/berth-hold"})
+		if err != nil || len(files) != 1 {
+			return agent.UserFile{}, err
+		}
+		return files[0], nil
+	}
+	first, err := hooks(map[string]string{"HOME": "/u"})
+	if err != nil || first.Path != "/"+path || first.Before != nil || !strings.HasPrefix(string(first.After), `const berth = {"hook":"/bin/berth-hold","user":"yes"}`+"\n") {
+		t.Errorf("%s: %.100s, %v", first.Path, first.After, err)
+	}
+	disk[path] = &fstest.MapFile{Data: first.After}
+	if again, err := hooks(map[string]string{"HOME": "/u"}); err != nil || string(again.Before) != string(again.After) {
+		t.Errorf("a second time: %v", err)
+	}
+	disk[path] = &fstest.MapFile{Data: []byte("export const Mine = 1\n")}
+	if f, err := hooks(map[string]string{"HOME": "/u"}); err == nil {
+		t.Errorf("another plugin becomes %.100s", f.After)
+	}
+	if f, err := hooks(map[string]string{"HOME": "/u", "XDG_CONFIG_HOME": "/c"}); err != nil || f.Path != "/c/opencode/plugins/berth.js" {
+		t.Errorf("%s, %v", f.Path, err)
+	}
+	for line, want := range map[string]bool{"opencode": true, "opencode --continue": true, "opencode /ws": true, "opencode run hello": false, "opencode serve": false} {
+		if _, ok := (opencode.Driver{}).Running(strings.Fields(line), nil); ok != want {
+			t.Errorf("%s is followed: %v", line, ok)
+		}
+	}
+}

@@ -26,6 +26,8 @@ type Driver struct{ agent.Silent }
 var (
 	_ agent.Driver                = Driver{}
 	_ agent.Launcher              = Driver{}
+	_ agent.VisitorReader         = Driver{}
+	_ agent.HookInstaller         = Driver{}
 	_ agent.ConversationFinder    = Driver{}
 	_ agent.ConversationIDChooser = Driver{}
 	_ agent.VersionLister         = Driver{}

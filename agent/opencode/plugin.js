@@ -1,10 +1,13 @@
 // Berth's plugin for opencode. It reports what opencode does to berth-hold, and gives opencode the
-// answers that berth-hold prints. The line before this one sets the constant berth: the hook program,
-// and the files that make the hooks at a turn's end and at a conversation's start wait.
+// answers that berth-hold prints. The line before this one sets the constant berth: the hook program, the
+// files that make the hooks at a turn's end and at a conversation's start wait, and the folder with a file for
+// each conversation. Among the user's own plugins it has the hook program alone: it only works in a session
+// of Berth's that has no other one.
 import { spawn } from "node:child_process"
-import { appendFileSync } from "node:fs"
+import { appendFileSync, existsSync } from "node:fs"
 
 export const Berth = async ({ client }) => {
+  if (!process.env.BERTH_HOOK_SOCKET || (berth.user && process.env.BERTH_HOOKS) || !existsSync(berth.hook)) return {}
   const families = new Map() // of conversations: the id of the parent, "" without one, and the kind of agent
   const calls = new Map() // tool calls that have not ended, by id
   const asked = new Map() // permissions without a reply, by id: the call that each is for
@@ -48,7 +51,7 @@ export const Berth = async ({ client }) => {
     return lost && tries > 1 ? report(words, body, limit, tries - 1) : out
   }
   const tell = (body) => report(["--tell"], body, 10_000)
-  const wait = async (file, body) => parse(await report(["--ask", "15s", "5s", "--if", file], body, 30_000)) // reports only, without the file
+  const wait = async (file, body) => parse(await report(file ? ["--ask", "15s", "5s", "--if", file] : ["--tell"], body, 30_000)) // reports only, if the file isn't there
 
   const parse = (text) => {
     try {
@@ -114,7 +117,7 @@ export const Berth = async ({ client }) => {
   // remember makes a file that says that the conversation can be resumed.
   const remember = (id) => {
     try {
-      appendFileSync(`${berth.talks}/${id}.jsonl`, "")
+      if (berth.talks) appendFileSync(`${berth.talks}/${id}.jsonl`, "")
     } catch {} // the disk is full, or an agent has removed the folder
   }
 

@@ -19,22 +19,28 @@ func TestMain(m *testing.M) { os.Exit(testbed.Main(m, "opencode", Install, &prog
 
 const patient = 90 * time.Second // for what must happen; only a busy machine needs it
 
-// begin starts opencode in a session, with these flags of new, and waits until it takes messages.
-func begin(t *testing.T, flags ...string) *testbed.Lab {
+// prepare starts a server without a session. env is the environment of an opencode.
+func prepare(t *testing.T) (l *testbed.Lab, env map[string]string) {
 	t.Helper()
 	t.Parallel()
-	l := testbed.New(t, programs.Berth, patient, startAPI)
+	l = testbed.New(t, programs.Berth, patient, startAPI)
 	h, err := NewHome(l.Dir, l.API.URL())
 	testbed.Check(t, err)
 	l.Home, l.Workspace, l.ReachesOut = h.Dir, h.Workspace, true // it looks for its plugins' library at the start
 	l.Evident = func(evidence string) bool { return evidence == "hook:turn" }
 	testbed.Check(t, l.Host.Start())
+	return l, h.Env(l.API.URL())
+}
+
+// begin starts opencode in a session, with these flags of new, and waits until it takes messages.
+func begin(t *testing.T, flags ...string) *testbed.Lab {
+	t.Helper()
+	l, env := prepare(t)
 	words := []string{"new", "lab", "--agent", "opencode", "--cwd", l.Workspace, "--size", "120x40", "--size-policy", "fixed"}
-	env := h.Env(l.API.URL())
 	for _, k := range slices.Sorted(maps.Keys(env)) {
 		words = append(words, "--env", k+"="+env[k])
 	}
-	_, err = l.Host.Call(l.Ctx, nil, slices.Concat(words, flags, []string{"--", programs.Agent})...)
+	_, err := l.Host.Call(l.Ctx, nil, slices.Concat(words, flags, []string{"--", programs.Agent})...)
 	testbed.Check(t, err)
 	l.Session = l.Host.Known("lab")
 	l.Is("idle")

@@ -1,0 +1,45 @@
+package opencode
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"berth/agent"
+	"berth/agent/hooks"
+	"berth/agent/userfiles"
+)
+
+// Running has no files: opencode keeps its conversations in a database. A subcommand isn't followed.
+func (Driver) Running(argv []string, _ map[string]string) (r agent.Running, ok bool) {
+	return r, !subcommand(argv)
+}
+
+func subcommand(argv []string) bool { return len(argv) > 1 && slices.Contains(subcommands, argv[1]) }
+
+// pluginHead starts the plugin's file, and recognizes it. The constant says where the plugin runs; see plugin.js.
+const pluginHead = "const berth = "
+
+func pluginFile(constant map[string]string) ([]byte, error) {
+	value, err := hooks.Encode(constant)
+	return slices.Concat([]byte(pluginHead), value, []byte("\n"), plugin), err
+}
+
+// UserHooks is the plugin, among those of the user.
+func (Driver) UserHooks(u agent.UserSettings) ([]agent.UserFile, error) {
+	config := cmp.Or(u.Env["XDG_CONFIG_HOME"], filepath.Join(u.Env["HOME"], ".config"))
+	file := agent.UserFile{Path: filepath.Join(config, Name, "plugins", pluginName)}
+	var err error
+	if file.Before, err = userfiles.ReadSettings(u.Disk, file.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: read %s: %w", agent.ErrStart, file.Path, err)
+	}
+	if file.Before != nil && !bytes.HasPrefix(file.Before, []byte(pluginHead)) {
+		return nil, fmt.Errorf("%w: %s isn't Berth's plugin: rename it", agent.ErrStart, file.Path)
+	}
+	file.After, err = pluginFile(map[string]string{"hook": u.Hook, "user": "yes"})
+	return []agent.UserFile{file}, err
+}
