@@ -85,6 +85,8 @@ type Children struct {
 	Starts   int           `yaml:"starts"`         // started in a minute, including their own children; 0: the default
 	Keep     int           `yaml:"keep"`           // ended ones that are kept, counted likewise; 0: the default
 	Verbs    []string      `yaml:"verbs"`
+	// InboxOnly: messages about their ends and reports wait for the verb inbox, and aren't typed.
+	InboxOnly bool `yaml:"inbox_only"`
 }
 
 // Notify says who is notified when an agent waits, and how: notify.Rule has the meaning of the fields.

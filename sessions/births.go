@@ -20,6 +20,7 @@ type Children struct {
 	Starts     int      `json:"starts"`      // in a minute, by the whole lineage; 0: DefaultStarts
 	Keep       int      `json:"keep"`        // ended ones of the lineage that are kept; 0: DefaultKeep
 	Verbs      []string `json:"verbs"`       // that it may use on them and what they start, beside looking
+	InboxOnly  bool     `json:"inbox_only"`  // messages about their ends and reports aren't typed
 }
 
 // What a session without numbers of its own is given. An agent that hands out

@@ -155,7 +155,7 @@ func (s *Session) Info(whole bool) Info {
 		i.Fork = &InfoFork{st.Fork.Session, st.Fork.Conversation}
 	}
 	if len(st.Children.Profiles) > 0 {
-		i.Children = &Children{Profiles: st.Children.Profiles, Max: st.Children.Max, Depth: st.Children.Depth, Total: st.Children.Total, LifetimeMS: st.Children.LifetimeMS, Cwd: noNil(st.Children.Cwd), Starts: st.Children.starts(), Keep: st.Children.keep(), Verbs: noNil(st.Children.Verbs)}
+		i.Children = &Children{Profiles: st.Children.Profiles, Max: st.Children.Max, Depth: st.Children.Depth, Total: st.Children.Total, LifetimeMS: st.Children.LifetimeMS, Cwd: noNil(st.Children.Cwd), Starts: st.Children.starts(), Keep: st.Children.keep(), Verbs: noNil(st.Children.Verbs), InboxOnly: st.Children.InboxOnly}
 	}
 	if i.Meta == nil {
 		i.Meta = map[string]string{}

@@ -51,6 +51,10 @@ func Open(ctx context.Context, o Options) (*Registry, error) {
 	} else if err != nil {
 		r.log.Error("some messages between sessions can't be read", "error", err)
 	}
+	place, known := r.mail.Place()
+	if !known { // a parent has learnt of older events without Berth
+		place = log.Head()
+	}
 	if r.watcher, err = watch.New(); err != nil {
 		r.log.Warn("cannot watch files: changes of agents' files are noticed late, by polling", "error", err)
 	}
@@ -59,6 +63,7 @@ func Open(ctx context.Context, o Options) (*Registry, error) {
 		return nil, errors.Join(err, r.Close())
 	}
 	r.sweepMail()
+	r.loops.Go(func() { r.passOn(r.ctx, place) })
 	r.loops.Go(func() { each(r.ctx, retainEvery, r.removeOld) })
 	r.loops.Go(func() { each(r.ctx, reapEvery, r.reapTrees) })
 	return r, nil

@@ -28,7 +28,7 @@ func spec(c config.Session) sessions.Spec {
 		s.Worktree = &worktree.Tree{Phase: worktree.Wanted}
 	}
 	if c.Children != nil {
-		s.Children = sessions.Children{Profiles: c.Children.Profiles, Max: c.Children.Max, Depth: c.Children.Depth, Total: c.Children.Total, LifetimeMS: c.Children.Lifetime.Milliseconds(), Cwd: c.Children.Cwd, Starts: c.Children.Starts, Keep: c.Children.Keep, Verbs: c.Children.Verbs}
+		s.Children = sessions.Children{Profiles: c.Children.Profiles, Max: c.Children.Max, Depth: c.Children.Depth, Total: c.Children.Total, LifetimeMS: c.Children.Lifetime.Milliseconds(), Cwd: c.Children.Cwd, Starts: c.Children.Starts, Keep: c.Children.Keep, Verbs: c.Children.Verbs, InboxOnly: c.Children.InboxOnly}
 	}
 	s.Isolate, s.Groom = agent.Isolation(c.Isolate), agent.Groom(c.Groom)
 	s.Trust, s.AcceptBypass = c.Trust != nil && *c.Trust, c.AcceptBypass != nil && *c.AcceptBypass

@@ -99,6 +99,7 @@ type Life struct {
 	exit        *api.Exit
 	lost        *api.Exit  // an end without a record, as an event has it
 	ending      bool       // a caller asked for the end: no automatic restart
+	endedBy     loop.By    // that caller
 	again       bool       // a caller asked for a new start after the end
 	endSoon     *loop.Mark // the end that a caller asked for while a holder was being started
 	restarts    restarts
@@ -136,6 +137,9 @@ func (l *Life) Due() time.Time { return l.restarts.at }
 
 // Ending says that a caller asked for the end.
 func (l *Life) Ending() bool { return l.ending }
+
+// EndedBy is the caller who asked for the program's end; empty without.
+func (l *Life) EndedBy() loop.By { return l.endedBy }
 
 // Over says that the program has ended and none is being started.
 func (l *Life) Over() bool { return l.exit != nil && !l.starting }
@@ -186,6 +190,7 @@ func (l *Life) Close(why error) {
 type saved struct {
 	Exit        *api.Exit `json:"exit"`
 	Ending      bool      `json:"ending"`
+	EndedBy     loop.By   `json:"ended_by"`
 	HolderPID   int       `json:"holder_pid"`
 	HolderStart string    `json:"holder_start"`
 	PID         int       `json:"pid"`
@@ -196,7 +201,7 @@ type saved struct {
 // Save gives the program, its holder and its end.
 func (l *Life) Save() (json.RawMessage, error) {
 	return json.Marshal(saved{
-		Exit: l.exit, Ending: l.ending, HolderPID: l.holderPID, HolderStart: l.holderStart,
+		Exit: l.exit, Ending: l.ending, EndedBy: l.endedBy, HolderPID: l.holderPID, HolderStart: l.holderStart,
 		PID: l.child.PID, Start: l.child.Start, Started: api.At(l.started),
 	})
 }
@@ -207,7 +212,7 @@ func (l *Life) Restore(data json.RawMessage, _ bool) error {
 	if err := json.Unmarshal(data, &from); err != nil {
 		return err
 	}
-	l.exit, l.ending, l.holderPID, l.holderStart = from.Exit, from.Ending, from.HolderPID, from.HolderStart
+	l.exit, l.ending, l.endedBy, l.holderPID, l.holderStart = from.Exit, from.Ending, from.EndedBy, from.HolderPID, from.HolderStart
 	l.child, l.started = Child{from.PID, from.Start}, from.Started.Time
 	l.restarts.running = l.started
 	return nil

@@ -29,7 +29,7 @@ func (l *Life) startedRecord(r hold.Record) error {
 	if !written {
 		l.lost = nil // that was the program before
 	}
-	l.ending, l.again = false, false // an end asked for since has its own record after this one
+	l.ending, l.again, l.endedBy = false, false, loop.By{} // an end asked for since has its own record after this one
 	l.restarts.cancel()
 	first := r.N == 1
 	l.env.Begin(r.Time.Time, first, d)
@@ -53,7 +53,8 @@ func (l *Life) endRecord(r hold.Record) error {
 	if err != nil || len(d.Mark) == 0 {
 		return err
 	}
-	l.ending, l.again = true, loop.ReadMark(d.Mark).Verb == VerbRestart
+	mark := loop.ReadMark(d.Mark)
+	l.ending, l.again, l.endedBy = true, mark.Verb == VerbRestart, mark.By
 	return nil
 }
 

@@ -54,6 +54,15 @@ type Draft struct {
 	ReplyTo uint64 // 0: it isn't a reply
 	TTL     time.Duration
 	Notify  bool
+
+	Event string // of a message about a child: see Message.Event
+	End   bool   // that event is the child's end, which no limit of senders refuses
+	Quiet bool   // it isn't typed
+}
+
+// limited says that the limits of agents count messages of this sender.
+func (s Sender) limited() bool {
+	return s.Session() != "" && (s.Kind == FromAgent || s.Kind == FromChild)
 }
 
 // limit is the error of a message over a limit, with the name of that limit.
@@ -74,7 +83,7 @@ func (l *Ledger) Admit(d Draft, now time.Time) (*Message, error) {
 	if err := l.room(d); err != nil {
 		return nil, err
 	}
-	if sender := d.From.Session(); sender != "" && d.From.Kind == FromAgent {
+	if sender := d.From.Session(); d.From.limited() && !d.End {
 		if err := l.bounds(d, sender, hop, now); err != nil {
 			return nil, err
 		}
@@ -82,7 +91,10 @@ func (l *Ledger) Admit(d Draft, now time.Time) (*Message, error) {
 	l.last++
 	m := &Message{
 		Number: l.last, Session: d.Session, ID: d.ID, From: d.From, Text: d.Text, Bytes: len(d.Text), Hop: hop,
-		Sent: api.At(now), Expires: api.At(now.Add(d.TTL)), Notify: d.Notify, Way: []Step{}, by: d.By,
+		Sent: api.At(now), Expires: api.At(now.Add(d.TTL)), Notify: d.Notify, Way: []Step{}, by: d.By, quiet: d.Quiet,
+	}
+	if d.Event != "" {
+		m.Event = &d.Event
 	}
 	if d.ReplyTo != 0 {
 		m.ReplyTo = &d.ReplyTo
@@ -158,7 +170,7 @@ func (l *Ledger) add(m *Message, now time.Time) {
 	l.last = max(l.last, m.Number)
 	l.byNumber[m.Number] = m
 	l.to[m.ID] = append(l.to[m.ID], m)
-	if sender := m.From.Session(); sender != "" && m.From.Kind == FromAgent {
+	if sender := m.From.Session(); m.From.limited() {
 		// A time to come is that of a clock that was set back since: it would count without end.
 		at := m.Sent.Time
 		if at.After(now) {

@@ -160,12 +160,13 @@ func (p *Mail) Accept(m *Message) error {
 	return nil
 }
 
-// offer gives the outbox the first message that waits, once it has none.
+// offer gives the outbox the first message that waits to be typed, once it has none.
 func (p *Mail) offer() {
-	if len(p.waiting) == 0 || p.env.Posted() != 0 || !p.env.Types() || p.env.Program().Ended {
+	at := slices.IndexFunc(p.waiting, func(m *Message) bool { return !m.quiet })
+	if at < 0 || p.env.Posted() != 0 || !p.env.Types() || p.env.Program().Ended {
 		return
 	}
-	if err := p.env.Post(p.waiting[0]); err != nil {
+	if err := p.env.Post(p.waiting[at]); err != nil {
 		p.env.Trouble("queue a message from another session", err)
 		return
 	}

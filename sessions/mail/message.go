@@ -90,16 +90,17 @@ const (
 	FromKey   Kind = "key"   // a person or a program with a key
 	FromLocal Kind = "local" // a process of the server's user
 	FromBerth Kind = "berth" // the server itself
+	FromChild Kind = "child" // the server about a session that the receiver started: its end, or what it reported
 )
 
 // Sender is who sent a message.
 type Sender struct {
 	Kind Kind    `json:"kind"`
 	Name string  `json:"name"` // of the session, or of the key
-	ID   *string `json:"id"`   // of the session; null for other senders
+	ID   *string `json:"id"`   // of the session, of the kinds agent and child; null for other senders
 }
 
-// Session is the id of the session that sent the message; empty for other senders.
+// Session is the id of the session that sent the message, or that it is about; empty for other senders.
 func (s Sender) Session() string {
 	if s.ID == nil {
 		return ""
@@ -132,9 +133,11 @@ type Message struct {
 	Notify  bool     `json:"notify_when_idle"`
 	Cursor  string   `json:"cursor"` // of the event of its acceptance
 	Way     []Step   `json:"way"`
+	Event   *string  `json:"event"` // the cursor of the child's event that the message is about; null for other messages
 
 	by     loop.Actor // whose rights are checked again when it is delivered
 	behind bool       // its file couldn't be written when it moved
+	quiet  bool       // it isn't typed: it waits for the verb inbox
 }
 
 // By is the caller who sent the message, without rights.
@@ -147,12 +150,13 @@ type record struct {
 	Kind        keys.Kind `json:"kind"`
 	Source      string    `json:"source"`
 	Certificate []byte    `json:"certificate,omitempty"`
+	Quiet       bool      `json:"quiet,omitempty"`
 }
 
 // record is the message for its file.
 func (m *Message) record() record {
 	id := m.by.Identity
-	return record{Message: *m, By: m.by.By(), Kind: id.Kind, Source: id.Source, Certificate: id.Certificate}
+	return record{Message: *m, By: m.by.By(), Kind: id.Kind, Source: id.Source, Certificate: id.Certificate, Quiet: m.quiet}
 }
 
 // message is the message of a file.
@@ -161,6 +165,7 @@ func (r record) message() *Message {
 	m.by = loop.Actor{Client: r.By.Client, Identity: keys.Identity{
 		Kind: r.Kind, Name: r.By.Identity, Fingerprint: r.By.Fingerprint, Source: r.Source, Certificate: r.Certificate,
 	}}
+	m.quiet = r.Quiet
 	return &m
 }
 
@@ -177,8 +182,11 @@ func (s Sender) words() string {
 		}
 		return r
 	}, terminal.Printable(s.Name))
-	if s.Kind == FromAgent {
+	switch s.Kind {
+	case FromAgent:
 		return "agent " + name
+	case FromChild:
+		return "your session " + name
 	}
 	return name
 }

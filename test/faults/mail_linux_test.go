@@ -129,6 +129,7 @@ type mailed struct {
 	Text    string
 	Status  string
 	From    struct{ Name string }
+	Event   string    // of the child that the message is about
 	Expires time.Time `json:"expires_at"`
 	Way     []struct {
 		Status string
@@ -153,23 +154,7 @@ func (m *mails) inbox(name string) []mailed {
 // judge compares what the server says of each message with what the senders and the receivers have noted.
 func (m *mails) judge() {
 	m.t.Helper()
-	all := map[uint64]mailed{}
-	waitWithin(m.t, 60*time.Second, "each message to have a status", func() bool {
-		for i := range m.receivers {
-			for _, one := range m.inbox(reader(i)) {
-				if all[one.Message] = one; one.Status == "accepted" {
-					return false
-				}
-			}
-		}
-		return true
-	})
-	for i := range m.receivers {
-		m.idle(reader(i))
-		for _, one := range m.inbox(reader(i)) {
-			all[one.Message] = one
-		}
-	}
+	all := m.settled()
 	answered, failed := 0, 0
 	for i := range m.senders {
 		for _, line := range m.lines(sender(i) + ".log") {
@@ -218,10 +203,10 @@ func (m *mails) judge() {
 	statuses := map[string]int{}
 	for number, one := range all {
 		statuses[one.Status]++
-		if came[number] != 1 || one.Status != "taken" && one.Status != "delivered" {
+		if came[number] != 1 || one.Status != "taken" && one.Status != "unconfirmed" {
 			m.t.Errorf("message %d is %s and came %d times: %+v\nits deliveries:\n%s", number, one.Status, came[number], one, m.deliveries(one))
 		}
-		if one.path() != logged[number] || !strings.HasPrefix("accepted delivered taken ", one.path()) {
+		if one.path() != logged[number] || one.path() != "accepted delivered "+one.Status+" " {
 			m.t.Errorf("message %d went %q, and its events are %q", number, one.path(), logged[number])
 		}
 	}
@@ -230,6 +215,37 @@ func (m *mails) judge() {
 	}
 	m.t.Logf("%d messages of %d senders to %d agents, %d kills: %d came, each once and in order; %d calls failed and were repeated; %v",
 		m.messages, m.senders, m.receivers, m.kills, len(came), failed, statuses)
+}
+
+// settled are all messages, once each has the status that it keeps. None is without that while its agent takes no
+// other for 60 s.
+func (m *mails) settled() map[uint64]mailed {
+	m.t.Helper()
+	all := map[uint64]mailed{}
+	var open []string
+	moved := time.Now()
+	for before := -1; before != 0; time.Sleep(100 * time.Millisecond) {
+		open = open[:0]
+		for i := range m.receivers {
+			for _, one := range m.inbox(reader(i)) {
+				if all[one.Message] = one; one.Status == "accepted" || one.Status == "delivered" {
+					open = append(open, fmt.Sprintf("%+v\n%s", one, m.deliveries(one)))
+				}
+			}
+		}
+		if len(open) != before {
+			before, moved = len(open), time.Now()
+		}
+		if time.Since(moved) >= 60*time.Second {
+			for i := range m.receivers {
+				queue, _ := m.try(nil, "queue", reader(i))
+				screen, _ := m.try(nil, "screen", reader(i), "--text")
+				m.t.Logf("%s: %s\n%s", reader(i), queue, screen)
+			}
+			m.t.Fatalf("%d messages have no status after 60 s: %s", len(open), strings.Join(open, "\n"))
+		}
+	}
+	return all
 }
 
 // logged are the statuses of each message as the events have them.
@@ -343,5 +359,52 @@ func TestMessagesWithoutAnAgent(t *testing.T) {
 		if path != "accepted expired " && number != sent["removed"] {
 			t.Errorf("the events of message %d: %q", number, path)
 		}
+	}
+}
+
+// TestChildrenKilled: a child reports while the server is killed, and ends. Its parent's inbox has each of its reports
+// and its end once, in the order of the child's events.
+func TestChildrenKilled(t *testing.T) {
+	m := &mails{host: newHost(t, fast)}
+	program := m.file("run.sh", "stty -echo\nwhile read -r line; do eval \"$line\"; done\n")
+	m.file("reports.sh", `n=0
+while n=$((n+1)); [ $n -le 15 ]; do
+	until "$EXE" report status "part $n" < /dev/null > /dev/null 2>&1; do sleep 0.05; done
+	echo $n >> parts
+done
+exit 0
+`)
+	m.config = m.file("berth.yaml", fmt.Sprintf(`profiles:
+  worker: {command: [sh, %[1]s], cwd: %[2]s, env: {EXE: %[3]s}}
+sessions:
+  - {name: lead, command: [sh, %[1]s], cwd: %[2]s, env: {EXE: %[3]s}, children: {profiles: [worker], max: 1}}
+`, program, m.dir, m.berth))
+	m.start("--config", m.config)
+	m.run("input", "lead", "--enter", `'"$EXE" new lead-a --profile worker'`)
+	waitFor(t, "the child", func() bool { _, status := m.try(nil, "state", "lead-a"); return status == 0 })
+	m.run("input", "lead-a", "--enter", "'exec sh reports.sh'")
+	for part := 3; part <= 15; part += 4 {
+		waitFor(t, "a report", func() bool { return len(m.lines("parts")) >= part })
+		m.kill()
+		m.start("--config", m.config)
+	}
+	m.run("wait", "lead-a", "--until", "exited", "--timeout", patience.String())
+	var want, got []string
+	for line := range strings.Lines(string(m.run("watch", "lead-a", "--since", "e0", "--type", "report,exited", "--past"))) {
+		var e struct{ Cursor, Type string }
+		must(t, json.Unmarshal([]byte(line), &e))
+		if e.Type == "report" || e.Type == "exited" {
+			want = append(want, e.Cursor)
+		}
+	}
+	waitFor(t, "a message for each event", func() bool {
+		got = got[:0]
+		for _, one := range m.inbox("lead") {
+			got = append(got, one.Event)
+		}
+		return len(got) >= len(want)
+	})
+	if !slices.Equal(got, want) || len(want) < 16 {
+		t.Errorf("the inbox has the events %q, and the child's are %q", got, want)
 	}
 }
