@@ -18,6 +18,9 @@ func (s *screen) dialog() *agent.Dialog {
 	if answers, from, to := s.answers(); answers != nil && (options == nil || from > end) {
 		options, first, end = answers, from, to
 	}
+	if s.coversOptions(end) {
+		options, first, end, unsure = nil, s.last+1, s.last, false
+	}
 	top := s.top(first)
 	d := &agent.Dialog{Options: options, Cols: s.view.Cols, Height: s.view.Rows}
 	for i := max(top, 0); i <= s.last; i++ {
@@ -35,6 +38,17 @@ func (s *screen) dialog() *agent.Dialog {
 		}
 	}
 	return nil
+}
+
+// coversOptions reports whether another dialog begins below the options: there is a rule that isn't the one that a
+// question draws above its last option.
+func (s *screen) coversOptions(end int) bool {
+	rule := s.top(s.last)
+	if rule <= end {
+		return false
+	}
+	last, _ := head(s.view.Text(rule+1, s.last))
+	return strings.TrimPrefix(last, "❯ ") != optionChat
 }
 
 // wraps reports whether a row below that one may continue another row. The dialog's text may then
@@ -127,7 +141,7 @@ func (b *bottomBlock) question() bool {
 	if len(d.Options) == 0 {
 		return false
 	}
-	foot := flat(b.foot)
+	foot, _ := b.screen.lastWords(b.end) // another dialog may be drawn below the options
 	confirm := b.has("Review your answers") && d.Options[0].Label == optionSubmit
 	choose := strings.Contains(foot, "Enter to select") && strings.Contains(foot, "to navigate")
 	if !confirm && !choose {

@@ -68,12 +68,15 @@ func (s *screen) options() (list []agent.Option, first, end int, unsure bool) {
 }
 
 // numbers is the column of the options' numbers: the leftmost one after a mark, because a text that
-// shows a mark is indented further. Above the rule is the conversation. It is -1 without a mark.
+// shows a mark is indented further. Above the rule is the conversation. It is -1 without a mark, or if the mark
+// is at the button of a list.
 func (s *screen) numbers() int {
 	column := -1
 	for i := s.last; i >= 0 && (column < 0 || !s.rule(i)); i-- {
 		if m := optionLine.FindStringSubmatch(s.text(i)); m != nil && m[2] != "" && (column < 0 || numberColumn(m) < column) {
 			column = numberColumn(m)
+		} else if m == nil && column < 0 && strings.HasPrefix(s.text(i), "❯  ") {
+			return -1
 		}
 	}
 	return column
