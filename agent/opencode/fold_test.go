@@ -88,15 +88,15 @@ const (
 		`"call":"c","tool":"bash","input":{"command":"touch one.txt && echo ran-one"}}`
 )
 
-// TestUndrawn: the folder of a command that no hook asks about is in its prompt. A report that leaves it out is
-// contested.
+// TestUndrawn: the folder of a command that no hook asks about is in its prompt, which takes no key where the plugin
+// reports turns. A report that leaves it out is contested.
 func TestUndrawn(t *testing.T) {
 	dialog := drawnBash(t)
 	for name, c := range map[string]struct {
 		reports   []string
 		contested bool
 	}{
-		"no hook asks":     {[]string{elsewhere}, false},
+		"no hook asks":     {[]string{elsewhere}, true},
 		"it is left out":   {[]string{elsewhere, here}, true},
 		"it is reported":   {[]string{elsewhere, strings.Replace(here, `ran-one"}}`, `ran-one","workdir":"/other"}}`, 1)}, false},
 		"in the session's": {[]string{strings.Replace(elsewhere, "/other", "/ws", 1), here}, false},
@@ -154,6 +154,22 @@ func TestWaiting(t *testing.T) {
 	for _, f := range []*agent.Fact{{}, {Tool: "question", Input: []byte("[")}, {Tool: "bash", Input: []byte("[")}} {
 		if (opencode.Driver{}).Waiting(f) == nil {
 			t.Errorf("%+v: none", f)
+		}
+	}
+}
+
+// TestChangeWithoutTheReport: a patch can move or remove a file, and its dialog doesn't say so. Without the plugin's
+// report the prompt says that it is a part.
+func TestChangeWithoutTheReport(t *testing.T) {
+	for name, part := range map[string]bool{"edit": true, "bash": false} {
+		for size, v := range screens(t)[name] {
+			d := opencode.Driver{}.Screen(v).Dialog
+			if d == nil || d.Cut {
+				continue
+			}
+			if p := (opencode.Driver{}).FromDialog(d); p.InPart() != part {
+				t.Errorf("%s at %s: the prompt is a part: %v, want %v", name, size, p.InPart(), part)
+			}
 		}
 	}
 }

@@ -234,7 +234,7 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 			shown = strings.TrimPrefix(shown, "$ ")
 		}
 		r.SetInput(shown)
-		if dialog.Cut {
+		if dialog.Cut || dialog.Tool == toolEdit { // a patch may also move or remove a file, which its dialog doesn't draw
 			r.SetInPart()
 		}
 	}
