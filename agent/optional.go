@@ -233,8 +233,13 @@ type CallLogReader interface {
 	// MayHide reports whether the dialog may be about a call that it doesn't show, because it leaves out
 	// what has no room.
 	MayHide(d *Dialog, tool string, input json.RawMessage) bool
-	// AsksByHook reports whether a hook reports what the dialog asks.
-	AsksByHook(d *Dialog) bool
+}
+
+// PromptReporter is a Driver whose agent reports what its dialogs ask. Without that report, a dialog of an agent
+// that reports its turns takes no key: another process may have ended the report, and a dialog doesn't show all.
+type PromptReporter interface {
+	// ReportsDialog reports whether the agent's hooks report what the dialog asks.
+	ReportsDialog(d *Dialog) bool
 }
 
 // GateHooks is a Driver whose agent runs a hook that waits when a turn ends and when a

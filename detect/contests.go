@@ -313,7 +313,10 @@ func (f *Fold) contest() {
 	d := f.dialog()
 	mute, _ := f.driver.(agent.PartialAnswerer)
 	for _, r := range f.m.Requests {
-		if f.needsHook(r, d) || f.needsLog(r, d) {
+		if f.needsHook(r, d) {
+			f.due(agent.MoveAsk, agent.SourceScreen, f.unreportedSince(r), hookLate)
+		}
+		if f.needsLog(r, d) {
 			f.due(agent.MoveAsk, agent.SourceScreen, f.m.Screen.Shown, hookLate)
 		}
 		r.Prompt.Contested = r.Hook == "" && f.disputed(r)

@@ -163,14 +163,22 @@ const hookLate = 900 * time.Millisecond
 // unhooked reports whether a dialog has no hook although the agent's hooks report what it asks. Its hook was
 // ended, or held up, and only that knew what the dialog leaves out.
 func (f *Fold) unhooked(r *request, d *agent.Dialog) bool {
-	return f.needsHook(r, d) && f.now.Sub(f.m.Screen.Shown) >= hookLate
+	return f.needsHook(r, d) && f.now.Sub(f.unreportedSince(r)) >= hookLate
+}
+
+// unreportedSince is since when the prompt could be seen. A later page of questions doesn't begin anew.
+func (f *Fold) unreportedSince(r *request) time.Time {
+	if r.Opened.Before(f.m.Screen.Shown) {
+		return r.Opened
+	}
+	return f.m.Screen.Shown
 }
 
 // needsHook reports whether a hook should report the prompt, and none has. Hooks of another conversation count: the
 // agent may have moved unnoticed.
 func (f *Fold) needsHook(r *request, d *agent.Dialog) bool {
-	l, ok := f.driver.(agent.CallLogReader)
-	if !ok || !f.m.Hooked || !r.seenOnly() || !r.Prompt.OnScreen || r.Vouched || d == nil || !ofWork(d) || !l.AsksByHook(d) {
+	l, ok := f.driver.(agent.PromptReporter)
+	if !ok || !f.m.Hooked || !r.seenOnly() || !r.Prompt.OnScreen || r.Vouched || d == nil || !ofWork(d) || !l.ReportsDialog(d) {
 		return false
 	}
 	return !slices.ContainsFunc(f.m.Lost, func(o *request) bool { return o.Foreign && f.shows(d, o) != agent.NoMatch })
@@ -180,10 +188,11 @@ func (f *Fold) needsHook(r *request, d *agent.Dialog) bool {
 // process can end the subagent's own hook and send another one, and the session log doesn't have the call. A hook that
 // Berth released while it kept the dialog off the screen was the subagent's own, if the dialog then came at once.
 func (f *Fold) unconfirmed(r *request, d *agent.Dialog) bool {
-	l, ok := f.driver.(agent.CallLogReader)
+	_, logs := f.driver.(agent.CallLogReader)
+	l, ok := f.driver.(agent.PromptReporter)
 	drawn := f.m.Screen.Shown.Sub(r.ReleasedAt)
 	released := !r.ReleasedAt.IsZero() && drawn >= 0 && drawn < hookLate
-	return ok && r.Told && !released && d.Agent != "" && r.Prompt.Type == agent.PromptPermission && ofWork(d) && l.AsksByHook(d)
+	return ok && logs && r.Told && !released && d.Agent != "" && r.Prompt.Type == agent.PromptPermission && ofWork(d) && l.ReportsDialog(d)
 }
 
 // comparesPast reports whether the dialog may be about a past call of the main agent.

@@ -35,6 +35,7 @@ var (
 	_ agent.DraftStasher       = Driver{}
 	_ agent.FoldedPasteMatcher = Driver{}
 	_ agent.PromptAnswerer     = Driver{}
+	_ agent.PromptReporter     = Driver{}
 	_ agent.KeyReader          = Driver{}
 	_ agent.SubjectReader      = Driver{}
 	_ agent.TranscriptReader   = Driver{}

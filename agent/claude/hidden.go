@@ -140,9 +140,9 @@ func begun(d *agent.Dialog, lines []string) bool {
 	return !slices.ContainsFunc(lines, func(line string) bool { return !strings.Contains(shown, plainLetters(begins(line, d.Cols/2))) })
 }
 
-// AsksByHook: the dialogs of tools have the hook PermissionRequest. Those of auto mode, whose options have no numbers,
+// ReportsDialog: the dialogs of tools have the hook PermissionRequest. Those of auto mode, whose options have no numbers,
 // have none.
-func (Driver) AsksByHook(d *agent.Dialog) bool {
+func (Driver) ReportsDialog(d *agent.Dialog) bool {
 	asks := d.Type == agent.PromptPermission || d.Type == agent.PromptPlan || d.Type == agent.PromptQuestion
 	return asks && d.Subtype == "" && slices.ContainsFunc(d.Options, func(o agent.Option) bool { return o.Number > 0 })
 }

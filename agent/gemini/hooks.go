@@ -43,3 +43,6 @@ func (e *event) compresses(f *agent.Fact) {
 		f.Kind, f.Activity = agent.Acting, &agent.Activity{Kind: agent.Compacting}
 	}
 }
+
+// ReportsDialog: the notification ToolPermission reports each dialog of a tool.
+func (Driver) ReportsDialog(d *agent.Dialog) bool { return d.Subtype == "" }

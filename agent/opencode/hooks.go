@@ -156,3 +156,6 @@ func (e *event) ends(f *agent.Fact) {
 		f.How, f.Failure, f.Evidence = agent.Failed, e.Error.failure(), agent.FirstLine(e.Error.Message)
 	}
 }
+
+// ReportsDialog: the plugin reports each permission and question. The page of "Allow always" belongs to one.
+func (Driver) ReportsDialog(d *agent.Dialog) bool { return d.Title != titleAlways }

@@ -34,6 +34,7 @@ var (
 	_ agent.MessageTyper          = Driver{}
 	_ agent.LineBreakDetector     = Driver{}
 	_ agent.PromptAnswerer        = Driver{}
+	_ agent.PromptReporter        = Driver{}
 	_ agent.KeyReader             = Driver{}
 	_ agent.SubjectReader         = Driver{}
 	_ agent.UndrawnInputReader    = Driver{}

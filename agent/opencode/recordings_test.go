@@ -8,6 +8,7 @@ import (
 
 	"berth/agent"
 	"berth/agent/opencode"
+	"berth/detect"
 	"berth/detect/replay"
 	"berth/test/agents/truth"
 )
@@ -85,5 +86,32 @@ func TestWithoutPlugin(t *testing.T) {
 				t.Errorf("%s\nwant %d prompts", got, want)
 			}
 		})
+	}
+}
+
+// TestHonestPromptsAreNotContested: in no recording is a prompt contested, without the plugin and with it.
+func TestHonestPromptsAreNotContested(t *testing.T) {
+	for _, size := range sizes {
+		for _, reported := range []bool{false, true} {
+			if n := truth.Honest(t, recording(t, size), opencode.Driver{}, map[agent.Source]bool{agent.SourceHook: !reported}, func(detect.Pending) bool { return true }); n < 10 {
+				t.Errorf("%s, reported %v: only %d prompts", size, reported, n)
+			}
+		}
+	}
+}
+
+// unasked is the driver in a session where another process ends each report of what is asked.
+type unasked struct{ opencode.Driver }
+
+func (d unasked) Hook(payload []byte) ([]agent.Fact, error) {
+	return truth.ReportsNothingAsked(d.Driver.Hook(payload))
+}
+
+// TestReportsThatAreEnded: no dialog takes keys then, because it doesn't draw all.
+func TestReportsThatAreEnded(t *testing.T) {
+	for _, size := range sizes {
+		if n := truth.Unreported(t, recording(t, size), unasked{}); n < 10 {
+			t.Errorf("%s: only %d prompts", size, n)
+		}
 	}
 }

@@ -328,11 +328,10 @@ func (b *box) question() bool {
 		return false
 	}
 	d.Tool = toolAsk
-	head := strings.TrimSpace(b.rows[from])
 	if strings.Contains(b.rows[from], "▸ ") {
 		d.Tabs, d.Current = tabs(b.rows[from])
 	} else {
-		d.Title = head
+		d.Title = strings.TrimSpace(b.rows[from])
 	}
 	from++
 	question, end := b.asks()

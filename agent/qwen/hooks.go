@@ -57,3 +57,6 @@ func (Driver) Hook(payload []byte) ([]agent.Fact, error) {
 	}
 	return []agent.Fact{f}, nil
 }
+
+// ReportsDialog: the hook PermissionRequest reports each dialog of a tool.
+func (Driver) ReportsDialog(d *agent.Dialog) bool { return d.Subtype == "" }
