@@ -2,8 +2,11 @@ package opencode_test
 
 import (
 	"archive/zip"
+	"io/fs"
+	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"berth/agent"
@@ -114,4 +117,67 @@ func TestReportsThatAreEnded(t *testing.T) {
 			t.Errorf("%s: only %d prompts", size, n)
 		}
 	}
+}
+
+// TestLostReports: each report of the plugin is lost once, because another process ended its hook. The state is right
+// again within 6 s, by the next report or by the screen. A person's typing is output too: it puts off the end of a turn that
+// no report ends.
+func TestLostReports(t *testing.T) {
+	const size = "80x24"
+	z, err := zip.OpenReader("testdata/recordings.zip")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = z.Close() }()
+	cast, hooks := read(t, z, "recordings/"+size+".cast"), strings.SplitAfter(read(t, z, "recordings/"+size+".hooks.jsonl"), "\n")
+	run := func(hooks []string) []replay.Step {
+		rec, err := replay.Load(fstest.MapFS{"a.cast": {Data: []byte(cast)}, "a.hooks.jsonl": {Data: []byte(strings.Join(hooks, ""))}}, "a.cast")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return replay.Run(rec, opencode.Driver{}, replay.Options{})
+	}
+	whole := run(hooks)
+	for i, line := range hooks {
+		if !strings.Contains(line, `"event": "turn"`) && !strings.Contains(line, `"event": "idle"`) && !strings.Contains(line, `.asked"`) && !strings.Contains(line, `.replied"`) {
+			continue
+		}
+		most := 6 * time.Second
+		if strings.Contains(line, `"text": "second"`) {
+			most = 11 * time.Second // a person types until the next turn
+		}
+		if from, lasts := differ(whole, run(slices.Concat(hooks[:i], hooks[i+1:]))); lasts > most {
+			t.Errorf("without report %d: another state from %v for %v: %.200s", i, from, lasts, line)
+		}
+	}
+}
+
+func read(t *testing.T, z fs.FS, name string) string {
+	t.Helper()
+	data, err := fs.ReadFile(z, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// differ is the longest time with another state.
+func differ(a, b []replay.Step) (from, lasts time.Duration) {
+	at := func(steps []replay.Step, t time.Duration) (state agent.State) {
+		for _, s := range steps {
+			if s.At <= t {
+				state = s.Next
+			}
+		}
+		return state
+	}
+	var since, now time.Duration
+	for end := max(a[len(a)-1].At, b[len(b)-1].At); now <= end; now += 20 * time.Millisecond {
+		if at(a, now) == at(b, now) {
+			since = now
+		} else if now-since > lasts {
+			from, lasts = since, now-since
+		}
+	}
+	return from, lasts
 }

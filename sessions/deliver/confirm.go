@@ -96,11 +96,14 @@ func (m *Machine) observeEnter(s Seen, now time.Time) {
 }
 
 // late says that the agent may not have read Enter yet, or not reported what it
-// took: its composer holds the message as it did, or nothing.
+// took: its composer holds the message as it did, or nothing, or the screen is being drawn anew.
 func (m *Machine) late(s Seen, box *agent.Composer, now time.Time) bool {
 	b, ok := m.o.Typer.(agent.LineBreakDetector)
-	if !ok || now.Sub(m.first) >= readFor || m.occupied(s) != "" || box == nil {
+	if !ok || now.Sub(m.first) >= readFor || m.occupied(s) != "" {
 		return false
+	}
+	if box == nil {
+		return s.Reading != nil && s.Reading.Composer == nil && s.Reading.Busy == ""
 	}
 	return box.Empty || m.holds(s, box) && !b.Broke(m.sent, box)
 }

@@ -444,6 +444,14 @@ func TestBrokenLine(t *testing.T) {
 	s.told("hello")
 	s.ended(Confirmed, "")
 
+	s = sent() // a screen that is drawn anew
+	s.seen.Reading = &agent.Reading{}
+	if out := s.run(6 * time.Second); out != "" || s.done != nil {
+		t.Fatalf("%q, %+v while the screen was empty", out, s.done)
+	}
+	s.told("hello")
+	s.ended(Confirmed, "")
+
 	s = sent() // a half-drawn frame
 	s.m.Fact(agent.Fact{Kind: agent.LevelIs, Level: agent.LevelBusy, Cause: "title"})
 	s.seen.Reading = composer("")

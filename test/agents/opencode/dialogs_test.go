@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"berth/test/agents/host"
 	"berth/test/agents/testbed"
 )
 
@@ -128,13 +129,13 @@ func TestNudges(t *testing.T) {
 	}
 }
 
-// TestOffsets sends a nudge at 40 times around a dialog's appearance. None answers it.
+// TestOffsets sends a nudge at 40 times around a dialog's appearance, or at 200 with BERTH_SOAK=5. None answers it.
 func TestOffsets(t *testing.T) {
 	l := begin(t)
-	for i := range 40 {
+	for i := range 40 * host.Soak() {
 		file := fmt.Sprintf("o%d.txt", i)
 		l.Takes("MOCK: shell touch " + file)
-		time.Sleep(time.Duration(i) * 10 * time.Millisecond) // the offset itself is what is tried
+		time.Sleep(time.Duration(i) * 400 * time.Millisecond / time.Duration(40*host.Soak())) // the offset itself is what is tried
 		if n := l.Nudge("a stray message"); n.Status == 0 {
 			t.Fatalf("%d: a nudge was taken into a turn: %+v", i, n)
 		}
