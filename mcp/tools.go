@@ -201,7 +201,7 @@ var tools = []*tool{
 		fields: []field{
 			{name: "profile", about: "name of a profile of the server", shape: aWord(), needed: true},
 			{name: "prompt", about: "the first message", shape: text(mostText)},
-			{name: "name", about: "of the session; default made up", shape: aWord()},
+			{name: "name", about: "of the session; default made up. Inside the session S it begins with S-", shape: aWord()},
 			{name: "cwd", about: "the folder to work in; default the profile's", shape: text(4096)},
 			{name: "worktree", about: "work in a new git worktree of the folder", shape: flag()},
 			{name: "tags", about: "labels", shape: list(aWord(), 0, 20)},

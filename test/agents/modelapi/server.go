@@ -64,7 +64,7 @@ type Server struct {
 	kept     int // bytes of bodies in requests
 	bare     int // requests[:bare] have lost their bodies
 	changed  chan struct{}
-	queue    []func() Scenario
+	queue    []func(*Request) Scenario
 	turns    map[turnKey]*turn
 	arrivals map[string]int
 }
@@ -80,7 +80,7 @@ type turnKey struct {
 type turn struct {
 	// script is called at each request: a scenario may need what the client sends only during the turn, such as the
 	// plan's file.
-	script   func(Scene) Scenario
+	script   func(*Request) Scenario
 	failures map[int]int // failed answers given, by step
 }
 
@@ -136,7 +136,7 @@ func (s *Server) Queue(list ...Scenario) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, scenario := range list {
-		s.queue = append(s.queue, func() Scenario { return scenario })
+		s.queue = append(s.queue, func(*Request) Scenario { return scenario })
 	}
 }
 
@@ -148,13 +148,23 @@ func (s *Server) QueueWork(name string, step Step) (enough func()) {
 	all := Scenario{Name: name, Steps: slices.Repeat([]Step{step}, most)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.queue = append(s.queue, func() Scenario {
+	s.queue = append(s.queue, func(*Request) Scenario {
 		if over.Load() {
 			return Scenario{Name: name}
 		}
 		return all
 	})
 	return func() { over.Store(true) }
+}
+
+// QueueDriven adds a turn whose every step depends on the conversation up to there, for the next prompt that chooses
+// none itself. next may be called more than once for the same request.
+func (s *Server) QueueDriven(name string, next func(Request) Step) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queue = append(s.queue, func(r *Request) Scenario {
+		return Scenario{Name: name, Steps: append(make([]Step, r.Step), next(*r))}
+	})
 }
 
 // ServeHTTP answers one request of the client's.
@@ -196,7 +206,7 @@ func (s *Server) step(r *Request) Step {
 		t = &turn{script: s.choose(r), failures: map[int]int{}}
 		s.turns[key] = t
 	}
-	scenario := t.script(r.Scene)
+	scenario := t.script(r)
 	r.Scenario = scenario.Name
 	before := r.Step // good answers that the conversation holds; failed ones leave nothing there
 	for i, step := range scenario.Steps {
@@ -214,21 +224,21 @@ func (s *Server) step(r *Request) Step {
 }
 
 // choose finds the script of a turn that begins.
-func (s *Server) choose(r *Request) func(Scene) Scenario {
+func (s *Server) choose(r *Request) func(*Request) Scenario {
 	if name, args, ok := Chosen(r.Prompt); ok {
-		return func(scene Scene) Scenario {
-			scenario, err := s.api.Named(name, args, scene)
+		return func(r *Request) Scenario {
+			scenario, err := s.api.Named(name, args, r.Scene)
 			if err != nil {
 				return Scenario{Name: name, Steps: []Step{Say(Text(err.Error()))}}
 			}
 			return scenario
 		}
 	}
-	next := func() Scenario { return Scenario{Name: "plain", Steps: []Step{Say(Text("Understood."))}} }
+	next := func(*Request) Scenario { return Scenario{Name: "plain", Steps: []Step{Say(Text("Understood."))}} }
 	if len(s.queue) > 0 && !r.Subagent {
 		next, s.queue = s.queue[0], s.queue[1:]
 	}
-	return func(Scene) Scenario { return next() }
+	return next
 }
 
 // answered notes the end of an answer.
