@@ -147,38 +147,20 @@ func (c *Call) tree() bool {
 
 // withBelow adds the sessions below those of a list, each after its parent.
 func (c *Call) withBelow(list []*sessions.Session) []*sessions.Session {
-	children := map[string][]*sessions.Session{}
-	for _, s := range c.Sessions.All() {
-		if st := s.Status(); st.Parent != "" && c.sees(s) {
-			children[st.Parent] = append(children[st.Parent], s)
-		}
-	}
+	list = slices.Clone(list)
 	listed := map[string]bool{}
 	for _, s := range list {
 		listed[s.ID()] = true
 	}
-	var out []*sessions.Session
-	done := map[string]bool{}
-	var add func(s *sessions.Session)
-	add = func(s *sessions.Session) {
-		if done[s.ID()] {
-			return
-		}
-		done[s.ID()] = true
-		out = append(out, s)
-		for _, child := range children[s.ID()] {
-			add(child)
+	for more := true; more; { // once for each generation
+		more = false
+		for _, s := range c.Sessions.All() {
+			if !listed[s.ID()] && listed[s.Status().Parent] && c.sees(s) {
+				list, listed[s.ID()], more = append(list, s), true, true
+			}
 		}
 	}
-	for _, s := range list {
-		if !listed[s.Status().Parent] { // its parent brings it
-			add(s)
-		}
-	}
-	for _, s := range list {
-		add(s)
-	}
-	return out
+	return sessions.Families(list, (*sessions.Session).ID, func(s *sessions.Session) string { return s.Status().Parent })
 }
 
 // named are the ids of the sessions that the words name one by one, not by all or tag:T.

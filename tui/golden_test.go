@@ -22,6 +22,7 @@ var scenes = []struct {
 	make func(t *testing.T, cols, rows int) *Model
 }{
 	{"list", listScene},
+	{"families", familiesScene},
 	{"card of a change", func(t *testing.T, cols, rows int) *Model { return cardScene(t, "edit", cols, rows) }},
 	{"card of a new file", func(t *testing.T, cols, rows int) *Model { return cardScene(t, "write", cols, rows) }},
 	{"card of a command", func(t *testing.T, cols, rows int) *Model { return cardScene(t, "command", cols, rows) }},
@@ -64,6 +65,26 @@ func listScene(_ *testing.T, cols, rows int) *Model {
 	term := terminal.New(terminal.Options{Cols: 60, Rows: 12})
 	_, _ = term.Write([]byte("\x1b[1;35m✻\x1b[0m Working on it\r\n\r\n\x1b[32m+ added\x1b[0m  \x1b[31m- removed\x1b[0m  \x1b[2mdim\x1b[0m\r\n\x1b[38;2;215;119;87mtrue colour\x1b[0m  \x1b[48;5;236mon grey\x1b[0m  漢字\r\n\r\n> ")) // never fails
 	m.SetScreen(works.ID, term.Snapshot(0), "")
+	return m
+}
+
+// familiesScene has agents that started others: below their parents, and one of them apart because it needs a person.
+func familiesScene(_ *testing.T, cols, rows int) *Model {
+	below := func(parent, name string, state agent.State, minutes int) *sessions.Status {
+		s := at(name, state, minutes)
+		s.Parent = "id-" + parent
+		return s
+	}
+	asks := below("lead", "lead-docs", agent.Prompt, 2)
+	asks.Request = permission()
+	asks.Requests = []*agent.Request{asks.Request}
+	lead := at("lead", agent.Working, 30)
+	lead.Activity = &api.Activity{Tool: "Bash"}
+	m := started(cols, rows, world(
+		at("api", agent.Working, 4), lead, below("lead", "lead-tests", agent.Working, 6), below("lead-tests", "lead-tests-unit", agent.Working, 5),
+		below("lead-tests", "lead-tests-e2e", agent.Working, 5), below("lead", "lead-build", agent.Working, 7), asks, at("zoo", agent.Working, 1),
+		below("lead", "lead-old", agent.Exited, 90), below("lead-old", "lead-old-a", agent.Exited, 80)))
+	m.Select("id-lead")
 	return m
 }
 

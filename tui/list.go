@@ -109,10 +109,16 @@ const (
 func (m *Model) longest() int {
 	n := 8
 	for _, s := range m.world.Sessions {
-		n = max(n, len(s.Name))
+		n = max(n, m.indent(s)+len(s.Name))
 	}
 	return min(n, nameMost)
 }
+
+// indentMost bounds the room that a tree takes from names.
+const indentMost = 8
+
+// indent is how far a session's name is to the right, below its parent's.
+func (m *Model) indent(s *sessions.Status) int { return min(2*m.depths[s.ID], indentMost) }
 
 // columns gives room to the name first, because people know sessions by it. Then comes how long the
 // session has been in its state, what it does, and the rest if that has enough room.
@@ -267,7 +273,12 @@ func (m *Model) drawRow(a area, y int, c columns, s *sessions.Status, first bool
 		name = strong
 	}
 	a.text(2, y, 3, style(look.tone), t.icon(s.Now))
-	a.text(c.name.x, y, c.name.x+c.name.w, style(name), s.Name)
+	x := c.name.x
+	if in := m.indent(s); in > 0 {
+		x += in
+		a.text(x-2, y, c.name.x+c.name.w, style(faint), a.glyph("└", " "))
+	}
+	a.text(x, y, c.name.x+c.name.w, style(name), s.Name)
 	if c.state.w > 0 && first {
 		a.text(c.state.x, y, c.state.x+c.state.w, style(look.tone), stateGroups[rank(s.Now)].name)
 	}
@@ -281,7 +292,7 @@ func (m *Model) drawRow(a area, y int, c columns, s *sessions.Status, first bool
 	switch since := age(m.now, s.Since); {
 	case c.age.w > 0:
 		a.right(c.age.x+c.age.w, y, style(faint), since)
-	case a.w-1-c.name.x-len(s.Name) >= ageCols: // no column has room for the age, but this row does
+	case a.w-1-x-len(s.Name) >= ageCols: // no column has room for the age, but this row does
 		a.right(a.w-1, y, style(faint), since)
 	}
 }
@@ -312,7 +323,7 @@ func (m *Model) drawDoing(a area, y int, c column, s *sessions.Status, style fun
 func (m *Model) drawSecond(a area, y int, c columns, s *sessions.Status) {
 	style := m.rowStyle(s)
 	m.drawBar(a, y, s, style)
-	a.text(c.name.x, y, a.w-1, style(plain), a.spelled(doingOf(s, m.now).String()))
+	a.text(c.name.x+m.indent(s), y, a.w-1, style(plain), a.spelled(doingOf(s, m.now).String()))
 }
 
 // spelled is a text without the dots between its parts if the terminal knows only ASCII.

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -113,5 +114,44 @@ func TestMode(t *testing.T) {
 		if titled := strings.Contains(rows, "MODE"); titled != column {
 			t.Errorf("%dx%d has a column for it: %v\n%s", size[0], size[1], titled, rows)
 		}
+	}
+}
+
+// TestFamilies: children are below their parents in each group, those of one parent in the group's order, and stay there
+// when the world comes again in another order. While the person presses keys, each keeps its place.
+func TestFamilies(t *testing.T) {
+	below := func(parent, name string, state agent.State, minutes int) *sessions.Status {
+		s := at(name, state, minutes)
+		s.Parent = "id-" + parent
+		return s
+	}
+	list := []*sessions.Status{
+		at("a", agent.Working, 9), at("lead", agent.Working, 9), below("lead", "x", agent.Working, 1), below("x", "b", agent.Working, 1), below("lead", "c", agent.Working, 1),
+		below("lead", "asks", agent.Prompt, 1), below("gone", "d", agent.Working, 1),
+		at("old", agent.Exited, 50), below("old", "new", agent.Exited, 10), at("between", agent.Exited, 30),
+	}
+	m := started(120, 36, world(list...))
+	const want = "asks a d lead c x b between old new"
+	if got := names(m); got != want {
+		t.Errorf("the order is %q, want %q", got, want)
+	}
+	slices.Reverse(list)
+	m.SetWorld(world(list...), noon)
+	if got := names(m); got != want {
+		t.Errorf("another time the order is %q", got)
+	}
+	rows := drawn(m)
+	for _, want := range []string{"◆ asks ", "● lead ", "● └ c ", "● └ x ", "●   └ b ", "● d ", "└ new "} {
+		if !strings.Contains(rows, want) {
+			t.Errorf("no row has %q:\n%s", want, rows)
+		}
+	}
+	press(m, noon, "j")
+	m.SetWorld(world(append(list, below("lead", "e", agent.Working, 0))...), noon)
+	if got := names(m); got != want+" e" {
+		t.Errorf("after a key the order is %q", got)
+	}
+	if rows := drawn(m); !strings.Contains(rows, "● e ") {
+		t.Errorf("one that isn't right below its parent is indented:\n%s", rows)
 	}
 }

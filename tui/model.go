@@ -64,6 +64,7 @@ type listing struct {
 	by       grouping
 	order    []string         // ids in the order of the list
 	groups   map[string]group // of these sessions
+	depths   map[string]int   // of those that are shown below their parents
 	selected string
 	wanted   string    // id of a new session, to be chosen when it is listed
 	touched  time.Time // time of the last key

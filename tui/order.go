@@ -126,6 +126,7 @@ func (m *Model) sort() {
 	slices.SortFunc(shown, func(a, b *sessions.Status) int {
 		return cmp.Or(cmp.Compare(groups[a.ID].order, groups[b.ID].order), inbox(a, b))
 	})
+	shown = families(shown, groups)
 	if m.holding() {
 		place := map[string]int{}
 		for i, id := range m.order {
@@ -152,7 +153,7 @@ func (m *Model) sort() {
 	for i, s := range shown {
 		order[i] = s.ID
 	}
-	m.order, m.groups = order, groups
+	m.order, m.groups, m.depths = order, groups, depthsOf(shown, groups)
 	if slices.Contains(order, m.selected) {
 		return
 	}
@@ -163,6 +164,33 @@ func (m *Model) sort() {
 	if before >= 0 {
 		m.moved = m.now
 	}
+}
+
+// families puts sessions below their parents, each in its group: one that needs a person stays with those that do.
+func families(list []*sessions.Status, groups map[string]group) []*sessions.Status {
+	return sessions.Families(list, func(s *sessions.Status) string { return s.ID }, func(s *sessions.Status) string {
+		if is, listed := groups[s.Parent]; listed && is.order == groups[s.ID].order {
+			return s.Parent
+		}
+		return ""
+	})
+}
+
+// depthsOf is how many sessions are above each one that directly follows its parent, or what else is below its parent. A
+// session that keeps another place for a moment isn't shown below anything.
+func depthsOf(list []*sessions.Status, groups map[string]group) map[string]int {
+	depths := map[string]int{}
+	var above []*sessions.Status
+	for _, s := range list {
+		for len(above) > 0 && (above[len(above)-1].ID != s.Parent || groups[s.Parent].order != groups[s.ID].order) {
+			above = above[:len(above)-1]
+		}
+		if len(above) > 0 {
+			depths[s.ID] = len(above)
+		}
+		above = append(above, s)
+	}
+	return depths
 }
 
 // filter limits the list to matching sessions.
