@@ -1,7 +1,7 @@
 package sessions
 
 // Families orders a list so that each comes after its parent, with those below it before the next of its siblings. Parents
-// and siblings keep the list's order. A parent that isn't in the list is no parent here.
+// and siblings keep the list's order. A parent outside the list doesn't count.
 func Families[T any](list []T, id, parent func(T) string) []T {
 	listed := make(map[string]bool, len(list))
 	for _, one := range list {
