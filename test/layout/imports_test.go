@@ -96,7 +96,10 @@ var arrows = map[string]string{
 	"sshd/dispatch":  "acp api attach commands keys mcp sessions sessions/clients sessions/events sessions/lease sessions/loop sshd sshd/files terminal tui",
 
 	// The fleet.
-	"fleet/conn": "",
+	"fleet/conn":   "",
+	"fleet/invite": "",
+	"fleet/realm":  "",
+	"fleet/broker": "fleet/realm",
 
 	// Programs.
 	"cmd/berth-hold":       "sessions/hold",

@@ -1,0 +1,123 @@
+// Package broker is a fleet's NATS server, with the users of a realm. It links the whole of nats-server,
+// so only programs of their own and tests import it: see docs/decisions/fleet.md.
+package broker
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+	natsd "github.com/nats-io/nats-server/v2/server"
+
+	"berth/fleet/realm"
+)
+
+// A client that doesn't answer is gone after pingEvery, pingsMissed + 1 times.
+const (
+	pingEvery   = 4 * time.Second
+	pingsMissed = 2
+)
+
+// maxPending is what one client may leave unread: a host's streams, each with its window.
+const maxPending = 256 << 20
+
+// readyTime bounds the start.
+const readyTime = 10 * time.Second
+
+// Broker is a running server.
+type Broker struct {
+	server *natsd.Server
+	realm  *realm.Realm
+	store  *natsd.MemAccResolver
+}
+
+// Start listens on address. A client without the TLS certificate's trust, or without a user of the realm,
+// can do no more than ask to join.
+func Start(address string, certificate tls.Certificate, r *realm.Realm) (*Broker, error) {
+	host, text, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("fleet address %s: %w", address, err)
+	}
+	port, err := strconv.Atoi(text)
+	if err != nil {
+		return nil, fmt.Errorf("fleet address %s: %w", address, err)
+	}
+	if port == 0 {
+		port = natsd.RANDOM_PORT
+	}
+	operator, err := r.Operator()
+	if err != nil {
+		return nil, err
+	}
+	joiner, err := r.Joiner()
+	if err != nil {
+		return nil, err
+	}
+	b := &Broker{realm: r, store: &natsd.MemAccResolver{}}
+	if err := b.fill(); err != nil {
+		return nil, err
+	}
+	b.server, err = natsd.NewServer(&natsd.Options{
+		ServerName: "berth", Host: host, Port: port, NoLog: true, NoSigs: true,
+		TrustedOperators: []*jwt.OperatorClaims{operator}, AccountResolver: b.store, DefaultSentinel: joiner,
+		TLSConfig:         &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS13},
+		TLSHandshakeFirst: true, TLSTimeout: 5, AuthTimeout: 5,
+		PingInterval: pingEvery, MaxPingsOut: pingsMissed, MaxPending: maxPending,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("start the fleet's NATS server: %w", err)
+	}
+	b.server.Start()
+	if !b.server.ReadyForConnections(readyTime) {
+		b.Close()
+		return nil, fmt.Errorf("listen for the fleet on %s: the NATS server isn't ready after %s; is the address in use?", address, readyTime)
+	}
+	return b, nil
+}
+
+func (b *Broker) fill() error {
+	accounts, err := b.realm.Accounts()
+	if err != nil {
+		return err
+	}
+	for key, text := range accounts {
+		if err := b.store.Store(key, text); err != nil {
+			return fmt.Errorf("keep an account: %w", err)
+		}
+	}
+	return nil
+}
+
+// Addr is where it listens.
+func (b *Broker) Addr() net.Addr { return b.server.Addr() }
+
+// Update applies the realm's removals: it disconnects the users.
+func (b *Broker) Update() error {
+	if err := b.fill(); err != nil {
+		return err
+	}
+	account, err := b.server.LookupAccount(b.realm.Fleet())
+	if err != nil {
+		return fmt.Errorf("find the fleet's account: %w", err)
+	}
+	text, err := b.store.Fetch(b.realm.Fleet())
+	if err != nil {
+		return fmt.Errorf("find the fleet's account: %w", err)
+	}
+	claims, err := jwt.DecodeAccountClaims(text)
+	if err != nil {
+		return errors.Join(errors.New("read the fleet's account"), err)
+	}
+	b.server.UpdateAccountClaims(account, claims)
+	return nil
+}
+
+// Close ends all connections and returns when the server has stopped.
+func (b *Broker) Close() {
+	b.server.Shutdown()
+	b.server.WaitForShutdown()
+}

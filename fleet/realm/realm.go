@@ -1,0 +1,237 @@
+// Package realm says who may do what on a fleet's NATS: the keys of an operator and its accounts, and the
+// JWTs that they sign. It knows NATS' rights alone; what a person may do is decided by each host, from keys
+// and passes.
+//
+// There are two accounts, which share nothing but one service. In the fleet's account each host has an
+// nkey user that may publish below berth.from.HOST and read below berth.to.HOST; a gateway may do all.
+// In the account for joining is a client without credentials; it may ask berth.join and read the
+// answer to itself.
+//
+// A Realm is a file of the gateway's. It is read once; Remove writes it.
+package realm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nkeys"
+)
+
+// JoinSubject is where a host asks to join.
+const JoinSubject = "berth.join"
+
+// Limits of clients that have not joined, all together and each.
+const (
+	joinersMost    = 32
+	joinerPayload  = 4 << 10
+	joinerSubjects = 2
+)
+
+// Realm is a fleet's keys. Its methods may be called from any goroutine.
+type Realm struct {
+	path                  string
+	operator, fleet, join nkeys.KeyPair
+
+	mu      sync.Mutex
+	removed map[string]int64 // public keys of users, and when they were removed
+}
+
+// file is a Realm's file.
+type file struct {
+	Operator string           `json:"operator"` // seeds
+	Fleet    string           `json:"fleet"`
+	Join     string           `json:"join"`
+	Removed  map[string]int64 `json:"removed"`
+}
+
+// Open reads the file, or makes it with new keys.
+func Open(path string) (*Realm, error) {
+	var f file
+	data, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return create(path)
+	case err != nil:
+		return nil, fmt.Errorf("read the fleet's keys: %w", err)
+	}
+	if err := json.Unmarshal(data, &f); err != nil {
+		return nil, fmt.Errorf("read the fleet's keys from %s: %w", path, err)
+	}
+	r := &Realm{path: path, removed: f.Removed}
+	if r.removed == nil {
+		r.removed = map[string]int64{}
+	}
+	for _, k := range []struct {
+		to   *nkeys.KeyPair
+		seed string
+	}{{&r.operator, f.Operator}, {&r.fleet, f.Fleet}, {&r.join, f.Join}} {
+		if *k.to, err = nkeys.FromSeed([]byte(k.seed)); err != nil {
+			return nil, fmt.Errorf("read the fleet's keys from %s: %w", path, err)
+		}
+	}
+	return r, nil
+}
+
+func create(path string) (*Realm, error) {
+	r := &Realm{path: path, removed: map[string]int64{}}
+	var err1, err2, err3 error
+	r.operator, err1 = nkeys.CreateOperator()
+	r.fleet, err2 = nkeys.CreateAccount()
+	r.join, err3 = nkeys.CreateAccount()
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return nil, fmt.Errorf("make the fleet's keys: %w", err)
+	}
+	return r, r.write()
+}
+
+// write replaces the file, in one step.
+func (r *Realm) write() (err error) {
+	f := file{Operator: seed(r.operator), Fleet: seed(r.fleet), Join: seed(r.join), Removed: r.removed}
+	data, err := json.MarshalIndent(f, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the fleet's keys: %w", err)
+	}
+	aside, err := os.CreateTemp(filepath.Dir(r.path), ".fleet-") // mode 0600
+	if err != nil {
+		return fmt.Errorf("write the fleet's keys: %w", err)
+	}
+	_, err = aside.Write(append(data, '\n'))
+	if err = errors.Join(err, aside.Sync(), aside.Close()); err == nil {
+		err = os.Rename(aside.Name(), r.path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("write the fleet's keys: %w", err), os.Remove(aside.Name()))
+	}
+	return nil
+}
+
+// public and seed can't fail for a pair that was made from a seed.
+func public(k nkeys.KeyPair) string {
+	s, _ := k.PublicKey()
+	return s
+}
+
+func seed(k nkeys.KeyPair) string {
+	s, _ := k.Seed()
+	return string(s)
+}
+
+// Operator is the claim that a NATS server trusts.
+func (r *Realm) Operator() (*jwt.OperatorClaims, error) {
+	c := jwt.NewOperatorClaims(public(r.operator))
+	c.Name = "berth"
+	text, err := c.Encode(r.operator)
+	if err != nil {
+		return nil, fmt.Errorf("sign the operator: %w", err)
+	}
+	return jwt.DecodeOperatorClaims(text)
+}
+
+// Fleet is the public key of the account of hosts and gateways.
+func (r *Realm) Fleet() string { return public(r.fleet) }
+
+// Accounts are the JWTs of the accounts, by public key.
+func (r *Realm) Accounts() (map[string]string, error) {
+	fleet := jwt.NewAccountClaims(public(r.fleet))
+	fleet.Name = "fleet"
+	fleet.Exports = jwt.Exports{{Name: "join", Subject: JoinSubject, Type: jwt.Service}}
+	r.mu.Lock()
+	for key, at := range r.removed {
+		fleet.RevokeAt(key, time.Unix(at, 0))
+	}
+	r.mu.Unlock()
+	join := jwt.NewAccountClaims(public(r.join))
+	join.Name = "join"
+	join.Imports = jwt.Imports{{Name: "join", Subject: JoinSubject, Account: public(r.fleet), Type: jwt.Service}}
+	join.Limits.Conn, join.Limits.LeafNodeConn = joinersMost, 0
+	out := map[string]string{}
+	for _, c := range []*jwt.AccountClaims{fleet, join} {
+		text, err := c.Encode(r.operator)
+		if err != nil {
+			return nil, fmt.Errorf("sign the account %s: %w", c.Name, err)
+		}
+		out[c.Subject] = text
+	}
+	return out, nil
+}
+
+// Host is the JWT of a host's user. The seed of the key stays on the host.
+func (r *Realm) Host(name, key string) (string, error) {
+	c, err := user("host "+name, key)
+	if err != nil {
+		return "", err
+	}
+	c.Pub.Allow.Add("berth.from." + name + ".>")
+	c.Sub.Allow.Add("berth.to." + name + ".>")
+	return encode(c, r.fleet)
+}
+
+// Gateway is the JWT of a gateway's user.
+func (r *Realm) Gateway(key string) (string, error) {
+	c, err := user("gateway", key)
+	if err != nil {
+		return "", err
+	}
+	return encode(c, r.fleet)
+}
+
+// Joiner is the JWT of a client without credentials. Its seed isn't a secret: the token is, and only the
+// gateway reads that.
+func (r *Realm) Joiner() (string, error) {
+	k, err := nkeys.CreateUser()
+	if err != nil {
+		return "", fmt.Errorf("make a key: %w", err)
+	}
+	c, err := user("joiner", public(k))
+	if err != nil {
+		return "", err
+	}
+	c.BearerToken = true
+	c.Pub.Allow.Add(JoinSubject)
+	c.Sub.Allow.Add(JoinInbox + ".*.*")
+	c.Limits.Subs, c.Limits.Payload = joinerSubjects, joinerPayload
+	return encode(c, r.join)
+}
+
+// JoinInbox is where a joining host reads its answer, as nats.CustomInboxPrefix.
+const JoinInbox = "berth.joined"
+
+func user(name, key string) (*jwt.UserClaims, error) {
+	if !nkeys.IsValidPublicUserKey(key) {
+		return nil, fmt.Errorf("%q isn't the public key of a user", key)
+	}
+	c := jwt.NewUserClaims(key)
+	c.Name = name
+	c.AllowedConnectionTypes.Add(jwt.ConnectionTypeStandard)
+	return c, nil
+}
+
+func encode(c *jwt.UserClaims, account nkeys.KeyPair) (string, error) {
+	text, err := c.Encode(account)
+	if err != nil {
+		return "", fmt.Errorf("sign the user %s: %w", c.Name, err)
+	}
+	return text, nil
+}
+
+// Remove takes a host's rights: no NATS server that has the new Accounts admits the key again. It is on
+// disk when Remove returns.
+func (r *Realm) Remove(key string, now time.Time) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := maps.Clone(r.removed)
+	r.removed[key] = now.Unix()
+	if err := r.write(); err != nil {
+		r.removed = before
+		return err
+	}
+	return nil
+}

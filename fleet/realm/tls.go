@@ -1,0 +1,84 @@
+package realm
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/big"
+	"os"
+	"time"
+)
+
+// certificateLife is long, because hosts know the key and not the dates.
+const certificateLife = 30 * 365 * 24 * time.Hour
+
+// Pin is the SHA-256 of a TLS certificate's public key. A host gets it in its token, and so needs no
+// authority for TLS.
+type Pin = [sha256.Size]byte
+
+// ErrPin says that another server answers at the gateway's address.
+var ErrPin = errors.New("the gateway has another TLS key than the one of the token: another server answers there, or the gateway was set up anew")
+
+// Certificate reads the gateway's TLS key and certificate from one file, or makes it.
+func Certificate(path string, now time.Time) (tls.Certificate, Pin, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		data, err = newCertificate(path, now)
+	}
+	if err != nil {
+		return tls.Certificate{}, Pin{}, fmt.Errorf("the fleet's TLS key: %w", err)
+	}
+	c, err := tls.X509KeyPair(data, data)
+	if err != nil {
+		return c, Pin{}, fmt.Errorf("read the fleet's TLS key from %s: %w", path, err)
+	}
+	return c, sha256.Sum256(c.Leaf.RawSubjectPublicKeyInfo), nil
+}
+
+func newCertificate(path string, now time.Time) ([]byte, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: "berth fleet"}, DNSNames: []string{"berth-fleet"},
+		NotBefore: now.Add(-24 * time.Hour), NotAfter: now.Add(certificateLife),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		return nil, err
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return nil, err
+	}
+	data := append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})...)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	_, err = f.Write(data)
+	return data, errors.Join(err, f.Sync(), f.Close())
+}
+
+// Pinned is the TLS configuration of a client of the gateway with that key.
+func Pinned(pin Pin) *tls.Config {
+	return &tls.Config{
+		MinVersion:         tls.VersionTLS13,
+		InsecureSkipVerify: true, // VerifyConnection compares the key instead
+		VerifyConnection: func(state tls.ConnectionState) error {
+			if len(state.PeerCertificates) == 0 || sha256.Sum256(state.PeerCertificates[0].RawSubjectPublicKeyInfo) != pin {
+				return ErrPin
+			}
+			return nil
+		},
+	}
+}
