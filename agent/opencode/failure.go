@@ -2,46 +2,45 @@ package opencode
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"berth/agent"
 )
 
-// Names of errors.
-const (
-	errorAborted  = "MessageAbortedError"
-	errorAuth     = "ProviderAuthError"
-	errorOverflow = "ContextOverflowError"
-)
+// errorAborted is the name of the error of an interrupted turn.
+const errorAborted = "MessageAbortedError"
 
-// failure classifies an error by its name and the API's status. Without a status, the model's server
-// was not reached, or its answer broke off.
+// failures are the errors by their class: names of errors, the API's statuses from and to, and words in the text.
+// The first one that fits counts. Without a status, the model's server was not reached, or its answer broke off.
+var failures = []struct {
+	class    agent.Class
+	name     string
+	from, to int
+	words    []string
+}{
+	{agent.ContextFull, "ContextOverflowError", -1, -1, []string{"context length", "context window", "too long", "maximum context"}},
+	{agent.OutOfCredits, "", 402, 402, []string{"insufficient_quota", "credit balance", "billing"}},
+	{agent.Unauthorized, "ProviderAuthError", 401, 401, nil},
+	{agent.Unauthorized, "", 403, 403, nil},
+	{agent.RateLimited, "", 429, 429, nil},
+	{agent.Overloaded, "", 500, 999, nil},
+	{agent.Invalid, "", 400, 499, nil},
+	{agent.Network, "", -1, -1, []string{
+		"unable to connect", "socket", "connection", "econn", "network", "fetch failed", "timed out", "timeout", "terminated",
+	}},
+}
+
+// failure classifies an error.
 func (e *errorReport) failure() *agent.Failure {
 	f := &agent.Failure{Class: agent.OtherFailure, Text: cmp.Or(e.Message, e.Name)}
 	low := strings.ToLower(e.Message + " " + e.Body)
-	has := func(words ...string) bool {
-		for _, w := range words {
-			if strings.Contains(low, w) {
-				return true
-			}
+	for _, c := range failures {
+		has := slices.ContainsFunc(c.words, func(word string) bool { return strings.Contains(low, word) })
+		if has || c.name != "" && c.name == e.Name || e.Status >= c.from && e.Status <= c.to {
+			f.Class = c.class
+			break
 		}
-		return false
-	}
-	switch s := e.Status; {
-	case e.Name == errorOverflow, has("context length", "context window", "too long", "maximum context"):
-		f.Class = agent.ContextFull
-	case s == 402, has("insufficient_quota", "credit balance", "billing"):
-		f.Class = agent.OutOfCredits
-	case e.Name == errorAuth, s == 401, s == 403:
-		f.Class = agent.Unauthorized
-	case s == 429:
-		f.Class = agent.RateLimited
-	case s >= 500:
-		f.Class = agent.Overloaded
-	case s >= 400:
-		f.Class = agent.Invalid
-	case has("unable to connect", "socket", "connection", "econn", "network", "fetch failed", "timed out", "timeout", "terminated"):
-		f.Class = agent.Network
 	}
 	return f
 }

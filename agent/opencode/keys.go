@@ -5,11 +5,18 @@ import (
 	"time"
 
 	"berth/agent"
+	"berth/agent/forks"
 	"berth/agent/hooks"
 )
 
 // replyReject refuses a permission.
 const replyReject = "reject"
+
+// replies and outcomes are those of a permission's options.
+var (
+	replies  = []string{"once", "always", replyReject}
+	outcomes = []string{agent.OutcomeAccepted, agent.OutcomeAccepted, agent.OutcomeDenied}
+)
 
 // reply is the answer that the plugin gives to opencode.
 type reply struct {
@@ -32,18 +39,16 @@ func (Driver) Verdict(p *agent.Request, a agent.Answer, _ []byte) (agent.Verdict
 		return verdict(reply{Answers: answers}, agent.OutcomeAnswered)
 	case p.Type != agent.PromptPermission:
 		return agent.Verdict{}, agent.ErrOnlyByKeys
-	case a.Kind == agent.Accept:
-		return verdict(reply{Reply: "once"}, agent.OutcomeAccepted)
-	case a.Kind == agent.Deny:
-		return verdict(reply{Reply: replyReject, Message: a.Text}, agent.OutcomeDenied)
-	case a.Kind == agent.ChooseOption && a.Option == 1:
-		return verdict(reply{Reply: "once"}, agent.OutcomeAccepted)
-	case a.Kind == agent.ChooseOption && a.Option == 2:
-		return verdict(reply{Reply: "always"}, agent.OutcomeAccepted)
-	case a.Kind == agent.ChooseOption && a.Option == 3:
-		return verdict(reply{Reply: replyReject}, agent.OutcomeDenied)
 	}
-	return agent.Verdict{}, wrong("accept, deny [TEXT] or option N, of 3")
+	n := map[agent.AnswerKind]int{agent.Accept: 1, agent.Deny: 3, agent.ChooseOption: a.Option}[a.Kind]
+	if n < 1 || n > len(replies) {
+		return agent.Verdict{}, wrong("accept, deny [TEXT] or option N, of 3")
+	}
+	r := reply{Reply: replies[n-1]}
+	if a.Kind == agent.Deny {
+		r.Message = a.Text
+	}
+	return verdict(r, outcomes[n-1])
 }
 
 func verdict(r reply, outcome string) (agent.Verdict, error) {
@@ -83,12 +88,9 @@ func picks(p *agent.Request, a agent.Answer) ([][]string, error) {
 	return all, nil
 }
 
-// between is the pause after a key. shownFor is how long a dialog must be on the screen before its
-// first key: a key that comes with its first frame goes into the composer.
-const (
-	between  = 100 * time.Millisecond
-	shownFor = 500 * time.Millisecond
-)
+// shownFor is how long a dialog must be on the screen before its first key: a key that comes with its first frame
+// goes into the composer.
+const shownFor = 500 * time.Millisecond
 
 // Keys answers at the dialog. Enter takes the chosen button, and a stray Enter at the next dialog would
 // allow that one: it is pressed only while the screen shows this dialog with the right button chosen.
@@ -111,7 +113,7 @@ func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.Key
 
 // press presses a key while the dialog is unchanged, and this option is chosen; 0 for any.
 func press(key string, n int, d *agent.Dialog) agent.Step {
-	return agent.Step{Key: key, Pause: between, Wants: "the dialog as it was", Ready: func(r *agent.Reading) bool {
+	return agent.Step{Key: key, Pause: forks.Between, Wants: "the dialog as it was", Ready: func(r *agent.Reading) bool {
 		return r.Dialog.SameAs(d) && (n == 0 || r.Dialog.Focused() == n)
 	}}
 }
@@ -122,18 +124,19 @@ func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 		if a.Kind != agent.ChooseOption || a.Option < 1 || a.Option > 2 {
 			return agent.KeyAnswer{}, wrong("option 1, which allows all that these patterns cover, or option 2, which goes back to the permission")
 		}
+		k := agent.KeyAnswer{Steps: toButton(1, d), Outcome: outcome}
 		if a.Option == 2 {
-			return agent.KeyAnswer{Steps: []agent.Step{press("Escape", 0, d)}, Outcome: outcome}, nil
+			k.Steps = forks.Escape(d).Steps
 		}
-		return agent.KeyAnswer{Steps: toButton(1, d), Outcome: outcome}, nil
+		return k, nil
 	}
 	switch {
 	case a.Kind == agent.Accept, a.Kind == agent.ChooseOption && a.Option == 1:
 		n, outcome = 1, agent.OutcomeAccepted
 	case a.Kind == agent.Deny && a.Text != "":
-		return agent.KeyAnswer{}, cannot("a refusal at the dialog takes no words and ends the turn; deny without any, then nudge")
+		return agent.KeyAnswer{}, forks.ErrReason
 	case a.Kind == agent.Deny, a.Kind == agent.ChooseOption && a.Option == len(d.Options):
-		return agent.KeyAnswer{Steps: []agent.Step{press("Escape", 0, d)}, Outcome: agent.OutcomeDenied}, nil
+		return forks.Escape(d), nil
 	case a.Kind == agent.ChooseOption && a.Option > 1 && a.Option < len(d.Options):
 		n = a.Option // its second page shows the patterns
 	default:
@@ -158,7 +161,7 @@ func toButton(n int, d *agent.Dialog) (steps []agent.Step) {
 // options it ticks one, and Tab goes on. Words are typed at the terminal.
 func questionKeys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	if a.Kind == agent.Deny && a.Text == "" {
-		return agent.KeyAnswer{Steps: []agent.Step{press("Escape", 0, d)}, Outcome: agent.OutcomeDenied}, nil
+		return forks.Escape(d), nil
 	}
 	if d.Input != "" && d.Input != optionOwn {
 		return agent.KeyAnswer{}, cannot("words are typed into it; attach, or remove them")

@@ -54,7 +54,7 @@ var subcommands = []string{
 // of the user's files.
 func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 	l := agent.Launch{Argv: slices.Clone(s.Argv)}
-	if subcommand(s.Argv) {
+	if forks.Subcommand(s.Argv, subcommands) {
 		l.Headless = s.Argv[1] == "run"
 		return l, nil
 	}

@@ -36,15 +36,12 @@ type metadata struct {
 // permission makes the prompt of a request. The input of the tool's call has what the request leaves
 // out, such as the folder of a command.
 func (e *event) permission() *agent.Request {
-	r := &agent.Request{
-		Type: agent.PromptPermission, Tool: agent.Pointer(e.Permission), Modal: true, Channel: agent.ChannelKeys,
-		Options: []string{"Allow once", "Allow always", "Reject"}, OptionsFallback: true,
-	}
+	r := forks.Permission(e.Permission, "", e.Input)
+	r.Options = []string{"Allow once", "Allow always", "Reject"}
 	var m metadata
 	if len(e.Metadata) > 0 && json.Unmarshal(e.Metadata, &m) != nil {
 		m = metadata{}
 	}
-	r.Raw = e.Input
 	patterns := strings.Join(e.Patterns, "\n")
 	var more []string
 	switch {
@@ -189,41 +186,11 @@ func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Subject reads the command or the change of a file.
-func (Driver) Subject(p *agent.Request) (agent.Subject, bool) {
-	if p.Type != agent.PromptPermission {
-		return agent.Subject{}, false
-	}
-	return agent.ReadSubject(p.Raw, func(in agent.Input, s *agent.Subject) {
-		switch agent.Value(p.Tool) {
-		case toolShell:
-			if t := in.TakeTexts("command"); t != nil {
-				s.Command = t[0]
-			}
-		case toolEdit:
-			if t := in.TakeTexts("file", "diff"); t != nil {
-				s.Changes = []agent.Change{{File: t[0], Does: agent.Edits, Patch: patch(t[1])}}
-			}
-		}
-	})
-}
+// subjects are the tools with a command or a change of a file, by the fields of their permissions.
+var subjects = forks.Tools{Shell: toolShell, Edit: toolEdit, File: "file"}
 
-// patch reads a diff, without its head.
-func patch(diff string) (lines []agent.PatchLine) {
-	begun := false
-	for line := range strings.SplitSeq(strings.TrimSuffix(diff, "\n"), "\n") {
-		begun = begun || strings.HasPrefix(line, "@@")
-		if !begun || line == "" {
-			continue
-		}
-		sign, rest := line[0], line[1:]
-		if sign == '@' {
-			rest = line
-		}
-		lines = append(lines, agent.PatchLine{Sign: sign, Text: rest})
-	}
-	return lines
-}
+// Subject reads the command or the change of a file.
+func (Driver) Subject(p *agent.Request) (agent.Subject, bool) { return subjects.Subject(p) }
 
 // FromDialog makes the prompt of a dialog that the plugin did not report.
 func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
@@ -245,31 +212,10 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 // Fill adds what only the dialog shows: its options, and of several questions the shown one.
 func (Driver) Fill(r *agent.Request, dialog *agent.Dialog) {
 	r.ShownBy(dialog)
-	if r.Type != agent.PromptQuestion {
-		return
+	if r.Type == agent.PromptQuestion {
+		own := func(o agent.Option) bool { return o.Label == optionOwn }
+		forks.FillQuestion(r, dialog, func() int { return current(r, dialog) }, asks(dialog), slices.DeleteFunc(slices.Clone(dialog.Options), own))
 	}
-	if len(r.Questions) == 0 {
-		for _, header := range dialog.Tabs {
-			r.Questions = append(r.Questions, agent.Question{Header: header})
-		}
-		if len(dialog.Tabs) == 0 {
-			r.Questions = []agent.Question{{}}
-		}
-	}
-	if r.QuestionCurrent = current(r, dialog); r.QuestionCurrent >= len(r.Questions) {
-		r.Title, r.Text = nil, agent.Pointer(dialog.Body)
-		return
-	}
-	q := &r.Questions[r.QuestionCurrent]
-	if q.Text == "" {
-		q.Text = asks(dialog)
-		for _, o := range dialog.Options {
-			if q.MultiSelect = q.MultiSelect || o.Multiple; o.Label != optionOwn {
-				q.Options, q.Descriptions = append(q.Options, o.Label), append(q.Descriptions, o.More)
-			}
-		}
-	}
-	r.Title, r.Text = agent.Pointer(q.Header), agent.Pointer(q.Text)
 }
 
 // selectAll ends a question that takes several options.

@@ -10,16 +10,15 @@ import (
 	"slices"
 
 	"berth/agent"
+	"berth/agent/forks"
 	"berth/agent/hooks"
 	"berth/agent/userfiles"
 )
 
 // Running has no files: opencode keeps its conversations in a database. A subcommand isn't followed.
 func (Driver) Running(argv []string, _ map[string]string) (r agent.Running, ok bool) {
-	return r, !subcommand(argv)
+	return r, !forks.Subcommand(argv, subcommands)
 }
-
-func subcommand(argv []string) bool { return len(argv) > 1 && slices.Contains(subcommands, argv[1]) }
 
 // pluginHead starts the plugin's file, and recognizes it. The constant says where the plugin runs; see plugin.js.
 const pluginHead = "const berth = "
