@@ -392,6 +392,17 @@ func TestWithoutLevels(t *testing.T) {
 	b.at(20000) // the screen alone: 2 s
 	b.want("2100 idle", "4500 working", "10000 idle")
 
+	b = newBench(t, Options{})
+	b.at(100).hook(agent.ConversationStarted, "")
+	b.at(1000).hook(agent.TurnStarted, "a")
+	b.at(1100).screen(dialog("Bash"))
+	b.at(2000).hook(agent.TurnEnded, "a")
+	b.at(2400).screen(composer("■⬝ esc interrupt")) // in the place of a dialog that was answered
+	b.at(3200).screen(composer(""))
+	b.at(9000).screen(composer("■⬝ esc interrupt"))
+	b.at(20000)
+	b.want("100 idle", "1000 working", "1250 prompt/1", "2400 idle", "9500 working")
+
 	for drawn, want := range map[int][]string{ // how long the screen shows the ended turn's spinner
 		3900: {"100 idle", "1000 working", "2000 idle"},
 		6000: {"100 idle", "1000 working", "2000 idle", "4000 working", "8000 idle"}, // a turn that no hook reported

@@ -240,7 +240,11 @@ func (f *Fold) works() {
 		return // the screen looked the same when the turn ended
 	}
 	after := f.after(agent.MoveWork, agent.SourceScreen)
-	if !m.Screen.Busy.After(m.EndedAt) { // an agent on a busy machine draws the ended turn's spinner for a while
+	drawnLate := m.EndedAt // an agent on a busy machine still draws the ended turn's spinner, or draws it late
+	if m.EndedBy == agent.SourceHook {
+		drawnLate = m.EndedAt.Add(mostLag)
+	}
+	if !m.Screen.Busy.After(drawnLate) {
 		after = max(after, mostLag)
 	}
 	if f.due(agent.MoveWork, agent.SourceScreen, latest(m.Screen.Busy, m.EndedAt), after) {
