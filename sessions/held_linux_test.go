@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -110,6 +113,46 @@ func TestSized(t *testing.T) {
 	set(size.Col)
 	if r, err := s.Respond(t.Context(), claim("c1"), "", agent.Answer{Kind: agent.Accept}); err != nil || !r.Confirmed {
 		t.Errorf("at its own size: %+v, %v", r, err)
+	}
+}
+
+// TestShared: another program is given the terminal as its input, in a session of its own. It may take the key, so
+// none is pressed until it is gone. A sandbox gives its input on to one program in a session of its own, which is the
+// only one that reads.
+func TestShared(t *testing.T) {
+	p := open(t)
+	p.close()
+	p.options.Drivers = map[string]agent.Driver{"asker": keyed{}}
+	p.open()
+	file := filepath.Join(t.TempDir(), "pid")
+	s := p.sh("one", "stty raw -echo; t=$(tty)\n"+
+		"(setsid sh -c 'echo $$ >"+file+"; exec sleep 600' <$t >/dev/null 2>&1 & true) </dev/null\n"+
+		"until [ -s "+file+" ]; do sleep 0.01; done\n"+
+		"printf 'asks 1: a'; dd bs=1 count=1 2>/dev/null; printf '\\033[2J\\033[Hrests'; sleep 600", func(s *Spec) { s.Agent = "asker" })
+	within(t, s, "a prompt", func(st *Status) bool { return st.Request != nil && st.Request.Ready })
+	if r, err := s.Respond(t.Context(), claim("c1"), "", agent.Answer{Kind: agent.Accept}); r != nil || code(err) != string(api.CodeNotReady) {
+		t.Errorf("beside another program: %+v, %v", r, err)
+	}
+	p.counts(s.id, map[string]int{"input": 0})
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Kill(other, unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := s.Respond(t.Context(), claim("c1"), "", agent.Answer{Kind: agent.Accept}); err != nil || !r.Confirmed {
+		t.Errorf("alone: %+v, %v", r, err)
+	}
+
+	boxed := p.sh("two", "exec 3<&0; setsid sleep 600 <&3 & printf ready; wait")
+	shows(t, boxed, "ready")
+	if st := boxed.Status(); process.Shared(st.HolderPID, st.PID) {
+		t.Error("a program in a sandbox counts as another one")
 	}
 }
 

@@ -288,6 +288,10 @@ func (c *core) promptsEnv() prompts.Env {
 			cols, rows := c.kernel.Screen.Terminal().Size()
 			return c.track.Gone() || process.Stopped(holder) || process.Halted(child) || process.Held(child, keys) || keys && !process.Sized(child, cols, rows)
 		},
+		Shared: func() bool {
+			holder, _ := c.life.Holder()
+			return process.Shared(holder, c.life.Child().PID)
+		},
 		Printed: c.kernel.Screen.Offset,
 		Waits:   func(hook uint64) bool { return c.gates.Waits(hook) },
 		Mark:    c.clients.Mark,

@@ -19,6 +19,9 @@ func Stopped(int) bool { return false }
 // Held is not known either.
 func Held(int, bool) bool { return false }
 
+// Shared is not known either.
+func Shared(int, int) bool { return false }
+
 // Sized is not known either.
 func Sized(int, int, int) bool { return true }
 

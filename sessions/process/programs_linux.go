@@ -93,8 +93,8 @@ const environMost = 1 << 20
 const noTTY = "0"
 
 type stat struct {
-	name, state, tty, start string
-	group, front            int
+	name, state, session, tty, start string
+	group, front                     int
 }
 
 func readStat(pid int) (s stat, ok bool) {
@@ -108,7 +108,7 @@ func readStat(pid int) (s stat, ok bool) {
 	if len(fields) < 20 {
 		return s, false
 	}
-	s = stat{name: string(data[begin+1 : end]), state: fields[0], tty: fields[4], start: fields[19]}
+	s = stat{name: string(data[begin+1 : end]), state: fields[0], session: fields[3], tty: fields[4], start: fields[19]}
 	s.group, _ = strconv.Atoi(fields[2])
 	s.front, _ = strconv.Atoi(fields[5])
 	return s, true

@@ -28,6 +28,7 @@ const (
 var (
 	errNotShown = errors.New("the screen doesn't show what the key is for")
 	errDeaf     = errors.New("its program is stopped or has not read what was typed before, or another one holds its terminal, so its screen may be of the past")
+	errShared   = errors.New("another program reads its terminal too, and could get the key")
 )
 
 // giveByKeys presses the keys of an answer under the lease, each only if the screen shows what it is for. After it
@@ -132,7 +133,7 @@ func (ps *Prompts) press(ctx context.Context, write loop.Write, a *answering, st
 	for {
 		err := write(func() (<-chan error, error) { return ps.pressIf(a, step, last, &shown) })
 		clear := !errors.Is(err, errNotShown)
-		if clear && !errors.Is(err, errDeaf) && !errors.Is(err, errContested) {
+		if clear && !errors.Is(err, errDeaf) && !errors.Is(err, errShared) && !errors.Is(err, errContested) {
 			if err != nil {
 				return err
 			}
@@ -212,6 +213,9 @@ func (ps *Prompts) pressIf(a *answering, step agent.Step, last bool, shown *time
 	}
 	if ps.env.Deaf() {
 		return nil, errDeaf
+	}
+	if ps.env.Shared() {
+		return nil, errShared
 	}
 	if !a.pressed && !p.Shown.IsZero() {
 		*shown = p.Shown

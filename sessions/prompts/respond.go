@@ -132,7 +132,7 @@ func (ps *Prompts) showsMore(p *agent.Request) error {
 
 // maySoon reports whether the reason why an answer can't be given yet may pass.
 func maySoon(err error) bool {
-	for _, passing := range []error{agent.ErrNotReady, errHookGone, errOthersType, errHookSoon, errContested, errUnseen, errJustOver, errDeaf} {
+	for _, passing := range []error{agent.ErrNotReady, errHookGone, errOthersType, errHookSoon, errContested, errUnseen, errJustOver, errDeaf, errShared} {
 		if errors.Is(err, passing) {
 			return true
 		}
@@ -171,6 +171,8 @@ func (ps *Prompts) notReady(p detect.Pending, err error) error {
 		remedy = fmt.Sprintf("make its screen larger and answer again: resize %s COLSxROWS, or attach %s from a larger window. Or answer there", name, name)
 	case errors.Is(err, errDeaf):
 		remedy = fmt.Sprintf("look at screen %s, and answer again when it goes on", name)
+	case errors.Is(err, errShared):
+		remedy = fmt.Sprintf("end that program, or answer at the terminal: attach %s", name)
 	case errors.Is(err, errJustOver):
 		remedy = fmt.Sprintf("look at screen %s, and answer again if the dialog stays", name)
 	case p.Dialog == nil:
