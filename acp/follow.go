@@ -104,8 +104,17 @@ func (e *editor) follow(ctx context.Context, id string, what from) (*opened, err
 	return o, nil
 }
 
-// lookEvery is how often the log is read while the agent works: no signal says that it has grown.
-const lookEvery = 300 * time.Millisecond
+// lookEvery is how often the log is read while the agent works: no signal says that it has grown. An agent writes the last
+// of a turn a moment after it, and a prompt's options may come later than the prompt: lateFor bounds that.
+const (
+	lookEvery = 300 * time.Millisecond
+	lateFor   = 5 * time.Second
+)
+
+// grows says that the log may grow without a signal; ago is the time since the newest one.
+func grows(state agent.State, ago time.Duration) bool {
+	return state == agent.Working || state == agent.Starting || state != agent.Exited && ago < lateFor
+}
 
 // run follows the session until the editor leaves it.
 func (o *opened) run(ctx context.Context) {
@@ -119,19 +128,21 @@ func (o *opened) run(ctx context.Context) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	defer o.withdraw("")
+	signal := time.Now() // the newest
 	for {
 		st := o.session.Status()
 		if o.read(ctx) != nil || o.ask(ctx, st) != nil {
 			return // the session or the right to it is gone
 		}
 		var again <-chan time.Time
-		if st.Now != agent.Exited {
+		if grows(st.Now, time.Since(signal)) {
 			again = tick.C
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-changed:
+			signal = time.Now()
 			select { // a terminal that changes constantly is not read more often
 			case <-tick.C:
 			case <-ctx.Done():

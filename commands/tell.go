@@ -25,7 +25,14 @@ type Inbox struct {
 	ID       string             `json:"id"`
 	Messages []sessions.Message `json:"messages"`
 	Cursor   string             `json:"cursor"` // for the next call's --since
+	More     bool               `json:"more"`   // there are later messages
 }
+
+// inboxPage is how many messages inbox shows unless --limit says otherwise, and inboxMost how many it ever shows.
+const (
+	inboxPage = 100
+	inboxMost = 1000
+)
 
 func tellVerb() *Verb {
 	return &Verb{
@@ -46,7 +53,7 @@ func tellVerb() *Verb {
 
 func inboxVerb() *Verb {
 	return &Verb{
-		Name: "inbox", Group: "talk", Synopsis: "[S] [--since CURSOR] [--wait D]",
+		Name: "inbox", Group: "talk", Synopsis: "[S] [--since CURSOR] [--limit N] [--wait D]",
 		Short: "the messages that other sessions and people sent with tell; inside a session without S: its own, which are delivered then",
 		Examples: []Example{
 			{"inbox alpha", "the messages for alpha, oldest first"},
@@ -54,7 +61,8 @@ func inboxVerb() *Verb {
 		},
 		Need: keys.Viewer, MaxArgs: 1, Answer: Inbox{}, Run: inbox,
 		Flags: func(f *pflag.FlagSet) {
-			f.String("since", "", "only messages after this cursor, which the answer of the call before has")
+			f.String("since", "", "messages after this cursor, which the answer of the call before has; without it the newest, or from the first that waits")
+			f.Int("limit", inboxPage, "at most this many, up to 1000, with at most 1 MiB of text")
 			f.Duration("wait", 0, "wait this long for a message; then the status is 10")
 		},
 	}
@@ -173,35 +181,47 @@ func inbox(ctx context.Context, c *Call) error {
 		return err
 	}
 	own := id.Kind == keys.KindAgent && id.Session == s.ID()
-	var since uint64
+	var since *uint64
 	if text, _ := c.flags.GetString("since"); text != "" && text != "0" {
-		if since, err = events.ParseCursor(text); err != nil {
+		at, err := events.ParseCursor(text)
+		if err != nil {
 			return api.Errorf(api.CodeUsage, "--since %s isn't a valid cursor: give the one that inbox or an event has, such as e123", api.Quote(text))
 		}
+		since = &at
+	} else if text != "" {
+		since = new(uint64)
+	}
+	most, _ := c.flags.GetInt("limit")
+	if most < 1 || most > inboxMost {
+		return api.Errorf(api.CodeUsage, "inbox: --limit is 1 to %d", inboxMost)
 	}
 	status := api.StatusDone
 	if wait, _ := c.flags.GetDuration("wait"); c.flags.Changed("wait") {
 		if wait <= 0 {
 			return api.Errorf(api.CodeUsage, "inbox: --wait must be above 0, such as 30s")
 		}
-		if !c.flags.Changed("since") {
-			since = c.Sessions.UnreadSince(s)
+		if since == nil {
+			unread := c.Sessions.UnreadSince(s)
+			since = &unread
 		}
-		if status, err = c.awaitMail(ctx, s, since, wait); err != nil {
+		if status, err = c.awaitMail(ctx, s, *since, wait); err != nil {
 			return err
 		}
 	}
-	list, cursor, err := c.Sessions.Inbox(ctx, s, since, own)
+	page, err := c.Sessions.Inbox(ctx, s, since, most, own)
 	if err != nil {
 		return err
 	}
 	st := s.Status()
-	err = c.answer(Inbox{st.Name, st.ID, list, cursor}, func(w io.Writer) {
-		if len(list) == 0 {
+	err = c.answer(Inbox{st.Name, st.ID, page.Messages, page.Cursor, page.More}, func(w io.Writer) {
+		if len(page.Messages) == 0 {
 			fmt.Fprintf(w, "%s has no messages\n", st.Name)
 		}
-		for i := range list {
-			c.printMessage(w, &list[i])
+		for i := range page.Messages {
+			c.printMessage(w, &page.Messages[i])
+		}
+		if page.More {
+			fmt.Fprintf(w, "there are later ones: inbox %s --since %s\n", st.Name, page.Cursor)
 		}
 	})
 	if err == nil && status != api.StatusDone {

@@ -241,6 +241,7 @@ func readInbox(ctx context.Context, c *call) (any, error) {
 	var inbox struct {
 		Messages []message `json:"messages"`
 		Cursor   string    `json:"cursor"`
+		More     bool      `json:"more"`
 	}
 	if err := c.into(ctx, &inbox, words...); err != nil {
 		return nil, err
@@ -265,7 +266,7 @@ func readInbox(ctx context.Context, c *call) (any, error) {
 		answer.Messages, answer.Cursor = append(answer.Messages, m), m.Cursor
 	}
 	if !answer.More {
-		answer.Cursor = inbox.Cursor
+		answer.Cursor, answer.More = inbox.Cursor, inbox.More
 	}
 	return answer, nil
 }

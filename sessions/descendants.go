@@ -87,7 +87,7 @@ func (r *Registry) passEvent(ctx context.Context, line events.Line) (sent bool, 
 	if err != nil && api.AsError(err).Code == api.CodeExited {
 		return false, nil // no process of the parent's could read it
 	}
-	if limit := api.AsError(err); err != nil && limit.Code == api.CodeLimit {
+	if err != nil && api.AsError(err).Code == api.CodeLimit && !d.End {
 		_ = r.RefuseTell(d.By, to.Name, len(d.Text), err) // its event is the sender's answer
 		return true, nil
 	}

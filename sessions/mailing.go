@@ -200,23 +200,36 @@ func (r *Registry) MaySeeMessage(id keys.Identity, m Message) bool {
 // FindMessage gives a message by its number.
 func (r *Registry) FindMessage(number uint64) (Message, bool) { return r.mail.Find(number) }
 
-// Inbox gives the messages for a session that were accepted after the cursor, the oldest first, and the cursor
-// to continue from. If own, a process of the session reads them: those that waited are delivered now. It
-// returns at once, also without a message.
-func (r *Registry) Inbox(ctx context.Context, s *Session, since uint64, own bool) ([]Message, string, error) {
-	list := r.mail.Inbox(s.id, since)
-	if own { // none is accepted between the delivery and the list
-		var err error
-		list, err = ask(context.WithoutCancel(ctx), s, func(c *core) ([]Message, error) { c.mail.Read(since); return r.mail.Inbox(s.id, since), nil })
-		if err != nil {
-			return nil, "", err
-		}
+// InboxPage is a part of a session's messages.
+type InboxPage struct {
+	Messages []Message
+	Cursor   string // to go on from
+	More     bool   // there are later messages
+}
+
+// Inbox gives messages for a session, the oldest first, as mail.Office.Page chooses them. If own, a process of the session
+// reads them: those that waited are delivered now. It returns at once, also without a message.
+func (r *Registry) Inbox(ctx context.Context, s *Session, since *uint64, most int, own bool) (p InboxPage, err error) {
+	p.Messages, p.More = r.mail.Page(s.id, since, most)
+	if own { // none is accepted between the delivery and the page
+		p, err = ask(context.WithoutCancel(ctx), s, func(c *core) (p InboxPage, _ error) {
+			p.Messages, p.More = r.mail.Page(s.id, since, most)
+			c.mail.Read(p.Messages)
+			for i, m := range p.Messages {
+				if now, ok := r.mail.Find(m.Number); ok {
+					p.Messages[i] = now
+				}
+			}
+			return p, nil
+		})
 	}
-	cursor := events.FormatCursor(since)
-	if len(list) > 0 {
-		cursor = list[len(list)-1].Cursor
+	if p.Cursor = events.FormatCursor(0); since != nil {
+		p.Cursor = events.FormatCursor(*since)
 	}
-	return list, cursor, nil
+	if n := len(p.Messages); n > 0 {
+		p.Cursor = p.Messages[n-1].Cursor
+	}
+	return p, err
 }
 
 // UnreadSince is the cursor after which the messages come that still wait for the session; without any, the

@@ -244,11 +244,11 @@ func (p *Mail) find(number uint64) *Message {
 	return list[0]
 }
 
-// Read gives the session's own process every message after the cursor that waits: they are delivered. One
-// that the outbox is typing now stays with it.
-func (p *Mail) Read(since uint64) {
+// Read gives the session's own process a page: those of its messages that wait are delivered. One that the outbox is
+// typing now stays with it.
+func (p *Mail) Read(page []Message) {
 	for _, m := range slices.Clone(p.waiting) {
-		if at, _ := events.ParseCursor(m.Cursor); at <= since { // the caller isn't shown it
+		if !slices.ContainsFunc(page, func(one Message) bool { return one.Number == m.Number }) {
 			continue
 		}
 		if m.Number == p.env.Posted() && !p.env.Take(m.Number) {

@@ -2,6 +2,7 @@ package mail
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -262,13 +263,17 @@ func TestEnded(t *testing.T) {
 func TestRead(t *testing.T) {
 	p := newPost(t)
 	one, two := p.send(toOne("one")), p.send(toOne("two"))
+	read := func(since uint64) {
+		page, _ := p.office.Page("s1", &since, 100)
+		p.Read(page)
+	}
 	p.typing = true
-	p.Read(0)
+	read(0)
 	p.want(one, "accepted")
 	p.want(two, "accepted", "delivered")
 	p.typing = false
-	p.Read(0)
-	p.Read(0)
+	read(0)
+	read(0)
 	p.want(one, "accepted", "delivered")
 	if m, _ := p.office.Find(two); *m.Channel != ByInbox || p.posted != 0 || len(p.waiting) != 0 {
 		t.Errorf("by %s; the outbox has %d, %d wait", *m.Channel, p.posted, len(p.waiting))
@@ -276,13 +281,54 @@ func TestRead(t *testing.T) {
 	three := p.send(toOne("three"))
 	m, _ := p.office.Find(three)
 	at, _ := events.ParseCursor(m.Cursor)
-	p.Read(at) // which doesn't show it
+	read(at) // which doesn't show it
 	p.want(three, "accepted")
-	p.kill("after", func() { p.Read(at - 1) })
+	p.kill("after", func() { read(at - 1) })
 	p.want(three, "accepted", "delivered")
 	if p.posted != 0 {
 		t.Error("what was read is typed too")
 	}
+}
+
+// TestPage: a page has so many messages and so much text, and says whether there are later ones. Without a cursor it has
+// the newest, or begins with the first that waits. Only what a page shows is read.
+func TestPage(t *testing.T) {
+	p := newPost(t)
+	var sent []uint64
+	for i := range 6 {
+		sent = append(sent, p.send(toOne(fmt.Sprint("message ", i))))
+	}
+	page := func(since *uint64, most int, more bool, want ...uint64) []Message {
+		t.Helper()
+		list, later := p.office.Page("s1", since, most)
+		var got []uint64
+		for _, m := range list {
+			got = append(got, m.Number)
+		}
+		if !slices.Equal(got, want) || later != more {
+			t.Errorf("the page has %d, more: %v; want %d, %v", got, later, want, more)
+		}
+		return list
+	}
+	first := page(nil, 2, true, sent[0], sent[1]) // all wait
+	p.Read(first)
+	p.want(sent[1], "accepted", "delivered")
+	p.want(sent[2], "accepted")
+	page(nil, 2, true, sent[2], sent[3])
+	at, _ := events.ParseCursor(first[1].Cursor)
+	p.Read(page(&at, 10, false, sent[2:]...))
+	page(nil, 2, false, sent[4], sent[5]) // none waits
+	page(nil, 10, false, sent...)
+	start := uint64(0)
+	page(&start, 2, true, sent[0], sent[1])
+	long := strings.Repeat("x", TextMost)
+	var large []uint64
+	for range pageBytes/TextMost + 1 {
+		p.now = p.now.Add(loopWithin)
+		large = append(large, p.send(toOne(long)))
+	}
+	at, _ = events.ParseCursor(p.find(sent[5]).Cursor)
+	page(&at, 100, true, large[:pageBytes/TextMost]...)
 }
 
 // TestRemoved: messages for a session that is removed are refused, and their senders are notified. They are kept

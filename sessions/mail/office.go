@@ -225,6 +225,33 @@ func (o *Office) Find(number uint64) (Message, bool) {
 	return m.copy(), true
 }
 
+// pageBytes bounds the texts of a page. A page has at least one message.
+const pageBytes = 1 << 20
+
+// Page gives messages for a session, at most so many, the oldest first: those accepted after the cursor. Without a cursor
+// they are the newest, or begin with the first one that waits if that is older. more says that there are later ones.
+func (o *Office) Page(id string, since *uint64, most int) (page []Message, more bool) {
+	after := uint64(0)
+	if since != nil {
+		after = *since
+	}
+	list := o.Inbox(id, after)
+	if since == nil {
+		first := max(0, len(list)-most)
+		if waits := slices.IndexFunc(list, func(m Message) bool { return m.Status == Accepted }); waits >= 0 {
+			first = min(first, waits)
+		}
+		list = list[first:]
+	}
+	size := 0
+	for n, m := range list {
+		if size += m.Bytes; n == most || n > 0 && size > pageBytes {
+			return list[:n], true
+		}
+	}
+	return list, false
+}
+
 // Inbox gives the messages for a session that were accepted after the cursor, the oldest first.
 func (o *Office) Inbox(id string, since uint64) []Message {
 	o.mu.Lock()

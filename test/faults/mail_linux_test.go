@@ -148,7 +148,16 @@ func (m mailed) path() (list string) {
 // inbox are the messages for a session.
 func (m *mails) inbox(name string) []mailed {
 	m.t.Helper()
-	return answer[struct{ Messages []mailed }](m.host, "inbox", name).Messages
+	var list []mailed
+	for cursor, more := "e0", true; more; {
+		page := answer[struct {
+			Messages []mailed
+			Cursor   string
+			More     bool
+		}](m.host, "inbox", name, "--since", cursor, "--limit", "1000")
+		list, cursor, more = append(list, page.Messages...), page.Cursor, page.More
+	}
+	return list
 }
 
 // judge compares what the server says of each message with what the senders and the receivers have noted.
