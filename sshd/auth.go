@@ -1,6 +1,7 @@
 package sshd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -125,7 +126,7 @@ func (c *connection) prove(key gossh.PublicKey) (keys.Identity, error) {
 	if !c.local && id.Kind == keys.KindAgent {
 		err = c.shareProcess(id)
 	} else {
-		err = c.share(gossh.FingerprintSHA256(keys.Plain(key)), c.server.shares.connections)
+		err = c.share(cmp.Or(id.Fingerprint, id.Name), c.server.shares.connections)
 	}
 	if err != nil {
 		return keys.Identity{}, err
@@ -141,17 +142,18 @@ func (c *connection) countLogin(id keys.Identity) error {
 	return nil
 }
 
-// lookup asks the key source. An identity without a role, or with expired rights, isn't admitted.
+// lookup asks the key source.
 func (c *connection) lookup(key gossh.PublicKey) (keys.Identity, error) {
+	if c.carried != nil {
+		return c.lookupCarried(key)
+	}
 	now := c.server.clock()
 	id, err := c.server.keys.Lookup(key, c.wire.RemoteAddr(), now)
-	switch {
-	case err != nil:
+	if err == nil {
+		err = admits(id, now)
+	}
+	if err != nil {
 		return keys.Identity{}, err
-	case id.Role == keys.None:
-		return keys.Identity{}, errors.New("it has no role")
-	case !id.Expires.IsZero() && !now.Before(id.Expires):
-		return keys.Identity{}, fmt.Errorf("it expired at %s", api.At(id.Expires).UTC().Format(time.RFC3339))
 	}
 	id.Kind = keys.KindKey
 	id.Fingerprint = gossh.FingerprintSHA256(keys.Plain(key))
@@ -160,6 +162,17 @@ func (c *connection) lookup(key gossh.PublicKey) (keys.Identity, error) {
 		id.Source, id.PID = c.peer.Source, c.peer.PID
 	}
 	return id, nil
+}
+
+// admits refuses an identity without a role, or with expired rights.
+func admits(id keys.Identity, now time.Time) error {
+	switch {
+	case id.Role == keys.None:
+		return errors.New("it has no role")
+	case !id.Expires.IsZero() && !now.Before(id.Expires):
+		return fmt.Errorf("it expired at %s", api.At(id.Expires).UTC().Format(time.RFC3339))
+	}
+	return nil
 }
 
 // establish decides who the client is, from what it has proven. It runs after the handshake and
@@ -244,7 +257,7 @@ func (c *connection) identifyConn(conn *gossh.ServerConn) (keys.Identity, error)
 // identity of the session that the client's process belongs to.
 func (c *connection) identify(key gossh.PublicKey) (keys.Identity, error) {
 	id, err := c.lookup(key)
-	if err != nil || c.local {
+	if err != nil || c.local || c.carried != nil {
 		return id, err
 	}
 	if c.caller == nil {

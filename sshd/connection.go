@@ -20,6 +20,9 @@ type connection struct {
 	local  bool          // came over the Unix socket
 	peer   keys.Identity // of the process there
 
+	carried *carried  // came by a carrier; see Carry
+	since   time.Time // when it did
+
 	establishing sync.Once
 	user         string
 	key          gossh.PublicKey // the proven key; nil on the Unix socket

@@ -42,6 +42,7 @@ type Server struct {
 
 	mu       sync.Mutex
 	others   map[string]*net.UnixListener // of other users, by path; see Admit
+	carried  map[*carried]struct{}        // see Carry
 	serving  bool
 	stopping bool
 	live     map[*connection]struct{}
@@ -68,7 +69,7 @@ func New(o Options) (*Server, error) {
 	s := &Server{
 		keys: o.Keys, limits: o.Limits.withDefaults(), local: o.Local,
 		holders: o.Holders, nameOf: o.NameOf, log: o.Log, audit: o.Audit, clock: o.Now,
-		live: map[*connection]struct{}{}, others: map[string]*net.UnixListener{}, stop: make(chan struct{}),
+		live: map[*connection]struct{}{}, others: map[string]*net.UnixListener{}, carried: map[*carried]struct{}{}, stop: make(chan struct{}),
 	}
 	s.ssh = newSSHServer(o.Handler, o.HostKeys, s.limits.LoginGrace)
 	if s.holders == nil {
@@ -167,6 +168,9 @@ func (s *Server) Serve(ctx context.Context) error {
 	s.serving = true
 	for _, l := range s.others {
 		s.acceptOther(l)
+	}
+	for c := range s.carried {
+		s.acceptCarried(c)
 	}
 	s.running.Go(s.rounds)
 	s.mu.Unlock()
@@ -348,5 +352,8 @@ func (s *Server) closeListeners() {
 	defer s.mu.Unlock()
 	for _, l := range s.others {
 		_ = l.Close()
+	}
+	for c := range s.carried {
+		_ = c.listener.Close()
 	}
 }
