@@ -100,6 +100,7 @@ var arrows = map[string]string{
 	"fleet/invite": "",
 	"fleet/realm":  "",
 	"fleet/broker": "fleet/realm",
+	"fleet/join":   "fleet/conn fleet/invite fleet/realm",
 
 	// Programs.
 	"cmd/berth-hold":       "sessions/hold",

@@ -1,0 +1,39 @@
+// Package join is how a host becomes a member of a fleet, and how a member reaches its gateway.
+//
+// The host has a token (fleet/invite). Join makes an nkey, asks the gateway over NATS as a client
+// without credentials, and keeps what it gets in a Membership: a file. Connect then dials the gateway for ever.
+// On the gateway an Office answers, and keeps each host in a Roster.
+//
+// A host that got no answer may ask again: the key is on disk before the first question, and the
+// gateway gives the same key the same answer. So it doesn't matter which side is killed when.
+package join
+
+import "errors"
+
+// Why a host isn't admitted. The texts reach the person who runs fleet join.
+var (
+	ErrName    = errors.New("a host of this name is in the fleet already: remove it with fleet rm, or invite another name")
+	ErrRefused = errors.New("the gateway refused")
+	ErrHostKey = errors.New("the host has sent no SSH host key that can be read")
+)
+
+// question is what a host sends.
+type question struct {
+	ID       string   `json:"id"`     // of the token, hex
+	Secret   string   `json:"secret"` // of the token, hex
+	Key      string   `json:"key"`    // the public nkey
+	HostKeys []string `json:"host_keys"`
+}
+
+// answer is what it gets. Nothing in it is secret.
+type answer struct {
+	Error     string `json:"error,omitempty"`
+	Name      string `json:"name,omitempty"`
+	JWT       string `json:"jwt,omitempty"`
+	Authority string `json:"authority,omitempty"` // of passes
+}
+
+const (
+	questionMost = 4 << 10
+	hostKeysMost = 4
+)

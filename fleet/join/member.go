@@ -1,0 +1,155 @@
+package join
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+	gossh "golang.org/x/crypto/ssh"
+
+	"berth/fleet/invite"
+	"berth/fleet/realm"
+)
+
+// Membership is what a host keeps of its fleet.
+type Membership struct {
+	Name      string `json:"name"`
+	Address   string `json:"address"` // of the gateway
+	Pin       string `json:"pin"`     // of its TLS key, hex
+	Seed      string `json:"seed"`    // of the host's nkey; it never leaves the host
+	JWT       string `json:"jwt"`
+	Authority string `json:"authority"`
+	Token     string `json:"token"` // the id of the token, hex
+}
+
+// Times of a member's connection. A gateway that is gone is noticed after pingEvery, pingsMissed + 1
+// times, if its machine's kernel doesn't say so.
+const (
+	dialTime      = 10 * time.Second
+	askTime       = 10 * time.Second
+	pingEvery     = 4 * time.Second
+	pingsMissed   = 2
+	reconnectWait = time.Second
+	jitter        = 500 * time.Millisecond // so that a thousand members don't come back at once
+)
+
+// Open reads a membership; the error is fs.ErrNotExist when the host is in no fleet.
+func Open(path string) (Membership, error) {
+	var m Membership
+	err := readJSON(path, &m)
+	return m, err
+}
+
+// pending ends the name of a file. It has the key until the gateway has answered; an older
+// membership counts until then.
+const pending = ".joining"
+
+// Join uses a token and keeps the membership at path. It may be called again with the token of a call
+// that failed or was killed.
+func Join(ctx context.Context, path string, token invite.Token, hostKeys []gossh.PublicKey) (Membership, error) {
+	m, err := prepare(path+pending, token)
+	if err != nil {
+		return m, err
+	}
+	pair, err := nkeys.FromSeed([]byte(m.Seed))
+	if err != nil {
+		return m, fmt.Errorf("read the host's key: %w", err)
+	}
+	public, err := pair.PublicKey()
+	if err != nil {
+		return m, fmt.Errorf("read the host's key: %w", err)
+	}
+	q := question{ID: m.Token, Secret: hex.EncodeToString(token.Secret[:]), Key: public}
+	for _, k := range hostKeys {
+		q.HostKeys = append(q.HostKeys, string(gossh.MarshalAuthorizedKey(k)))
+	}
+	a, err := ask(ctx, token, q)
+	if err != nil {
+		return m, err
+	}
+	m.Name, m.JWT, m.Authority = a.Name, a.JWT, a.Authority
+	if err := writeJSON(path, m); err != nil {
+		return m, err
+	}
+	return m, os.Remove(path + pending)
+}
+
+// prepare keeps the host's key before it is used.
+func prepare(path string, token invite.Token) (m Membership, err error) {
+	id := hex.EncodeToString(token.ID[:])
+	switch err := readJSON(path, &m); {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return m, err
+	case m.Token == id:
+		return m, nil
+	}
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		return m, fmt.Errorf("make the host's key: %w", err)
+	}
+	seed, err := pair.Seed()
+	if err != nil {
+		return m, fmt.Errorf("make the host's key: %w", err)
+	}
+	m = Membership{Name: token.Name, Address: token.Address, Pin: hex.EncodeToString(token.Pin[:]), Seed: string(seed), Token: id}
+	return m, writeJSON(path, m)
+}
+
+func ask(ctx context.Context, token invite.Token, q question) (a answer, err error) {
+	nc, err := nats.Connect("tls://"+token.Address, nats.Secure(realm.Pinned(token.Pin)), nats.TLSHandshakeFirst(), nats.Timeout(dialTime),
+		nats.NoReconnect(), nats.CustomInboxPrefix(realm.JoinInbox), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+	if err != nil {
+		return a, fmt.Errorf("reach the gateway at %s: %w", token.Address, err)
+	}
+	defer nc.Close()
+	data, err := json.Marshal(q)
+	if err != nil {
+		return a, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	m, err := nc.RequestWithContext(ctx, realm.JoinSubject, data)
+	if err != nil {
+		return a, fmt.Errorf("ask the gateway at %s: %w", token.Address, err)
+	}
+	if err := json.Unmarshal(m.Data, &a); err != nil {
+		return a, fmt.Errorf("read the gateway's answer: %w", err)
+	}
+	if a.Error != "" {
+		return a, fmt.Errorf("%w: %s", ErrRefused, a.Error)
+	}
+	return a, nil
+}
+
+// Connect dials the gateway, and again for ever whenever the connection breaks or is refused. It
+// returns at once; streams open when the gateway is there. The caller closes the connection.
+func Connect(m Membership, log *slog.Logger) (*nats.Conn, error) {
+	var pin realm.Pin
+	if err := decode(pin[:], m.Pin); err != nil {
+		return nil, fmt.Errorf("read the gateway's pin: %w", err)
+	}
+	nc, err := nats.Connect("tls://"+m.Address, nats.Name("host "+m.Name), nats.Secure(realm.Pinned(pin)), nats.TLSHandshakeFirst(),
+		nats.UserJWTAndSeed(m.JWT, m.Seed), nats.CustomInboxPrefix("berth.to."+m.Name+".inbox"),
+		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(), nats.ReconnectBufSize(-1), nats.Timeout(dialTime),
+		nats.ReconnectWait(reconnectWait), nats.ReconnectJitter(jitter, jitter), nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(pingsMissed),
+		nats.ConnectHandler(func(*nats.Conn) { log.Info("connected to the fleet", "gateway", m.Address) }),
+		nats.ReconnectHandler(func(*nats.Conn) { log.Info("connected to the fleet again", "gateway", m.Address) }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			log.Warn("the connection to the fleet is lost", "gateway", m.Address, "error", err)
+		}),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			log.Warn("the fleet's connection", "gateway", m.Address, "error", err)
+		}))
+	if err != nil {
+		return nil, fmt.Errorf("connect to the fleet: %w", err)
+	}
+	return nc, nil
+}

@@ -1,0 +1,212 @@
+package join
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	gossh "golang.org/x/crypto/ssh"
+
+	"berth/fleet/conn"
+	"berth/fleet/invite"
+	"berth/fleet/realm"
+)
+
+// Host is a member, as the gateway knows it.
+type Host struct {
+	Name     string    `json:"name"`
+	Key      string    `json:"key"`       // the public nkey
+	HostKeys []string  `json:"host_keys"` // as in a key file
+	Joined   time.Time `json:"joined"`
+}
+
+// Roster is the gateway's folder of members, a file for each. Its methods may be called from any
+// goroutine, of one process.
+type Roster struct {
+	dir string
+	mu  sync.Mutex
+}
+
+// OpenRoster makes the folder if needed.
+func OpenRoster(dir string) (*Roster, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("open the folder of hosts: %w", err)
+	}
+	return &Roster{dir: dir}, nil
+}
+
+func (r *Roster) path(name string) string { return filepath.Join(r.dir, name+".json") }
+
+// Host is the member of that name; the error is fs.ErrNotExist without one.
+func (r *Roster) Host(name string) (h Host, err error) {
+	if err := conn.CheckName(name); err != nil {
+		return h, err
+	}
+	err = readJSON(r.path(name), &h)
+	return h, err
+}
+
+// Hosts are all members, by name.
+func (r *Roster) Hosts() ([]Host, error) {
+	entries, err := os.ReadDir(r.dir) // sorted
+	if err != nil {
+		return nil, fmt.Errorf("read the folder of hosts: %w", err)
+	}
+	out := []Host{}
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), ".json")
+		if !ok {
+			continue
+		}
+		h, err := r.Host(name)
+		if err != nil {
+			return nil, fmt.Errorf("read the host %s: %w", name, err)
+		}
+		out = append(out, h)
+	}
+	return out, nil
+}
+
+// add keeps a host, once its token is used. The same key may come again, with other host keys.
+func (r *Roster) add(h Host) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch old, err := r.Host(h.Name); {
+	case err == nil && old.Key != h.Key:
+		return ErrName
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	return writeJSON(r.path(h.Name), h)
+}
+
+// Remove forgets a host; the caller also removes its key from the realm.
+func (r *Roster) Remove(name string) (Host, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h, err := r.Host(name)
+	if err != nil {
+		return h, err
+	}
+	return h, os.Remove(r.path(name))
+}
+
+// Office answers hosts that want to join.
+type Office struct {
+	Realm     *realm.Realm
+	Book      *invite.Book
+	Roster    *Roster
+	Authority gossh.PublicKey // of passes
+	Now       func() time.Time
+	Log       *slog.Logger
+}
+
+// Serve answers on a gateway's connection until the subscription ends.
+func (o *Office) Serve(nc *nats.Conn) (*nats.Subscription, error) {
+	sub, err := nc.Subscribe(realm.JoinSubject, func(m *nats.Msg) {
+		a, err := o.answer(m.Data)
+		if err != nil {
+			o.Log.Warn("a host wasn't admitted to the fleet", "error", err)
+			a = answer{Error: err.Error()}
+		}
+		data, err := json.Marshal(a)
+		if err == nil {
+			err = m.Respond(data)
+		}
+		if err != nil {
+			o.Log.Warn("a host got no answer to joining", "error", err)
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("answer hosts that join: %w", err)
+	}
+	return sub, nil
+}
+
+func (o *Office) answer(data []byte) (answer, error) {
+	var q question
+	if len(data) > questionMost || json.Unmarshal(data, &q) != nil {
+		return answer{}, errors.New("the question can't be read")
+	}
+	var t invite.Token
+	if decode(t.ID[:], q.ID) != nil || decode(t.Secret[:], q.Secret) != nil {
+		return answer{}, invite.ErrToken
+	}
+	if len(q.HostKeys) == 0 || len(q.HostKeys) > hostKeysMost {
+		return answer{}, ErrHostKey
+	}
+	for _, k := range q.HostKeys {
+		if _, _, _, _, err := gossh.ParseAuthorizedKey([]byte(k)); err != nil {
+			return answer{}, ErrHostKey
+		}
+	}
+	if _, err := o.Realm.Host("x", q.Key); err != nil { // before the token is used
+		return answer{}, err
+	}
+	name, err := o.Book.Redeem(t.ID, t.Secret, q.Key)
+	if err != nil {
+		return answer{}, err
+	}
+	if err := o.Roster.add(Host{Name: name, Key: q.Key, HostKeys: q.HostKeys, Joined: o.Now().UTC()}); err != nil {
+		return answer{}, err
+	}
+	text, err := o.Realm.Host(name, q.Key)
+	if err != nil {
+		return answer{}, err
+	}
+	o.Log.Info("a host has joined the fleet", "host", name, "key", q.Key)
+	return answer{Name: name, JWT: text, Authority: string(gossh.MarshalAuthorizedKey(o.Authority))}, nil
+}
+
+func decode(into []byte, text string) error {
+	b, err := hex.DecodeString(text)
+	if err != nil || len(b) != len(into) {
+		return invite.ErrToken
+	}
+	copy(into, b)
+	return nil
+}
+
+func readJSON(path string, into any) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	return nil
+}
+
+// writeJSON replaces a file in one step, and syncs it: keys and members survive a power loss.
+func writeJSON(path string, value any) (err error) {
+	data, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return err
+	}
+	aside, err := os.CreateTemp(filepath.Dir(path), ".new-") // mode 0600
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	_, err = aside.Write(append(data, '\n'))
+	if err = errors.Join(err, aside.Sync(), aside.Close()); err == nil {
+		err = os.Rename(aside.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(aside.Name()))
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
