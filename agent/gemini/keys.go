@@ -86,7 +86,7 @@ func planKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	case a.Kind == agent.Deny && a.Text == "":
 		return forks.Escape(d), nil
 	case (a.Kind == agent.Deny || a.Kind == agent.AnswerText) && words == 0, !selects(d, words):
-		return agent.KeyAnswer{}, errBegun
+		return agent.KeyAnswer{}, forks.ErrBegun
 	case a.Kind == agent.Deny, a.Kind == agent.AnswerText:
 		return feedback(a.Text, words, d)
 	case a.Kind == agent.ChooseOption && a.Option > 0 && a.Option == words:
@@ -103,10 +103,10 @@ func planKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 
 // feedback types the reason into the plan's line for it.
 func feedback(text string, line int, d *agent.Dialog) (agent.KeyAnswer, error) {
-	w := way{page: func(now *agent.Dialog) bool { return now.Type == agent.PromptPlan && now.Body == d.Body }}
-	w.key(strconv.Itoa(line), "its options", func(now *agent.Dialog) bool { return selects(now, line) })
+	w := way{Way: &forks.Way{Page: func(now *agent.Dialog) bool { return now.Type == agent.PromptPlan && now.Body == d.Body }}}
+	w.Key(strconv.Itoa(line), "its options", func(now *agent.Dialog) bool { return selects(now, line) })
 	err := w.words(line, text, hintFeedback)
-	return agent.KeyAnswer{Steps: w.steps, Outcome: agent.OutcomeDenied}, err
+	return agent.KeyAnswer{Steps: w.Steps, Outcome: agent.OutcomeDenied}, err
 }
 
 // setupKeys: the login method is chosen by number. A person types the API key at the terminal,

@@ -66,12 +66,12 @@ func (w *way) own(line int, text, hint string, d *agent.Dialog) error {
 	if known := hint == hintOwn; !known || !atFirst(line, d) {
 		w.walk(focusedOn(d), line, nil)
 		if known {
-			w.key("Up", "its line, empty", func(d *agent.Dialog) bool { return focusedOn(d) == line && empty(d) })
-			w.steps[len(w.steps)-1].ShownFor = lineAfter // an Up right after the arrow was lost twice in some ten answers
+			w.Key("Up", "its line, empty", func(d *agent.Dialog) bool { return focusedOn(d) == line && empty(d) })
+			w.Last().ShownFor = lineAfter // an Up right after the arrow was lost twice in some ten answers
 		}
 	}
 	if hint == hintOwn {
-		w.key(strconv.Itoa(line), "its options", func(d *agent.Dialog) bool { return selects(d, line) && empty(d) })
+		w.Key(strconv.Itoa(line), "its options", func(d *agent.Dialog) bool { return selects(d, line) && empty(d) })
 	}
 	return w.words(line, text, hint)
 }
@@ -81,10 +81,10 @@ func (w *way) words(line int, text, hint string) error {
 	if text = strings.TrimSpace(agent.CleanMessage(text)); text == "" {
 		return fmt.Errorf("%w: it takes a text", agent.ErrAnswer)
 	}
-	w.add(agent.Step{Paste: text, ShownFor: lineAfter, Wants: "its line, empty"}, func(d *agent.Dialog) bool {
+	w.Add(agent.Step{Paste: text, ShownFor: lineAfter, Wants: "its line, empty"}, func(d *agent.Dialog) bool {
 		return edits(d, line) && bare(d, line, hint)
 	})
-	w.add(agent.Step{Key: "Enter", ShownFor: lineAfter, Wants: "the text in its line"}, func(d *agent.Dialog) bool {
+	w.Add(agent.Step{Key: "Enter", ShownFor: lineAfter, Wants: "the text in its line"}, func(d *agent.Dialog) bool {
 		return edits(d, line) && holdsOwn(d, line, text)
 	})
 	return nil
@@ -132,8 +132,8 @@ func (w *way) written(question, text string) error {
 	if text == "" || strings.Contains(text, "\n") || question == "" {
 		return fmt.Errorf("%w: it takes one line of text", agent.ErrAnswer)
 	}
-	w.add(agent.Step{Paste: text, Wants: "its line"}, func(d *agent.Dialog) bool { return len(d.Options) == 0 })
-	w.add(agent.Step{Key: "Enter", ShownFor: lineAfter, Wants: "the text in its line"}, func(d *agent.Dialog) bool { return holdsLine(d, text) })
+	w.Add(agent.Step{Paste: text, Wants: "its line"}, func(d *agent.Dialog) bool { return len(d.Options) == 0 })
+	w.Add(agent.Step{Key: "Enter", ShownFor: lineAfter, Wants: "the text in its line"}, func(d *agent.Dialog) bool { return holdsLine(d, text) })
 	return nil
 }
 

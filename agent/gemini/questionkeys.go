@@ -12,65 +12,21 @@ import (
 	"berth/agent/forks"
 )
 
-// questionKeys answers one question, and several page by page.
+// questionKeys answers one question, and several page by page. Several end with a page that shows all answers.
 func questionKeys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
-	if a.Kind == agent.Deny {
-		if a.Text != "" {
-			return agent.KeyAnswer{}, forks.ErrReason
-		}
-		return forks.Escape(d), nil
-	}
-	several := len(p.Questions) > 1 || len(d.Tabs) > 1
-	each := a.Each
-	switch {
-	case a.Kind == agent.AnswerEach:
-	case several:
-		return agent.KeyAnswer{}, fmt.Errorf("%w: it asks %d questions; answer each: answer 1=N 2=N", agent.ErrAnswer, max(len(p.Questions), len(d.Tabs)))
-	case a.Kind == agent.AnswerText:
-		each = []agent.QuestionPick{{Text: a.Text}}
-	case a.Kind == agent.ChooseOption:
-		each = []agent.QuestionPick{{Options: []int{a.Option}}}
-	default:
-		return agent.KeyAnswer{}, fmt.Errorf("%w: a question takes option N, text TEXT, answer Q=N or deny", agent.ErrAnswer)
-	}
-	return pages(p, each, d)
-}
-
-var errBegun = fmt.Errorf("%w: a person has started to answer it; use keys or attach", agent.ErrCannot)
-
-// pages answers each question on its page, from the first one. Several questions end with a page
-// that shows all answers, where Enter confirms them.
-func pages(p *agent.Request, each []agent.QuestionPick, d *agent.Dialog) (agent.KeyAnswer, error) {
-	switch {
-	case len(each) != len(p.Questions):
-		return agent.KeyAnswer{}, fmt.Errorf("%w: it asks %d questions and %d are answered", agent.ErrAnswer, len(p.Questions), len(each))
-	case d.Confirm || p.QuestionCurrent != 0:
-		return agent.KeyAnswer{}, errBegun
-	}
-	w := way{reported: reported(p)}
-	for i, pick := range each {
-		q := &p.Questions[i]
-		if q.Text == "" {
-			return agent.KeyAnswer{}, agent.ErrNotReady
-		}
-		if len(pick.Options) == 0 && strings.TrimSpace(pick.Text) == "" {
-			return agent.KeyAnswer{}, fmt.Errorf("%w: question %d (%s) is not answered", agent.ErrAnswer, i+1, q.Header)
-		}
-		w.page = func(now *agent.Dialog) bool { return asking(now, q.Text) }
-		var shown *agent.Dialog // as far as it is known before it is drawn
-		if i == 0 {
-			shown = d
-		}
-		if err := w.answer(q, pick, shown); err != nil {
-			return agent.KeyAnswer{}, fmt.Errorf("question %d (%s): %w", i+1, q.Header, err)
-		}
-	}
-	if len(each) > 1 {
-		w.page = func(now *agent.Dialog) bool { return now.Type == agent.PromptQuestion && now.Confirm }
-		w.key("Enter", "the page that shows these answers", func(now *agent.Dialog) bool { return reviews(now, p.Questions, each) })
-		w.steps[len(w.steps)-1].ShownFor = pageShownFor
-	}
-	return agent.KeyAnswer{Steps: w.steps, Outcome: agent.OutcomeAnswered}, nil
+	return forks.Questions{
+		Begun:    func() bool { return d.Confirm || p.QuestionCurrent != 0 },
+		ShownFor: pageShownFor,
+		Page: func(keys *forks.Way, i int, q *agent.Question, pick agent.QuestionPick) error {
+			keys.Page = func(now *agent.Dialog) bool { return asking(now, q.Text) }
+			var shown *agent.Dialog // as far as it is known before it is drawn
+			if i == 0 {
+				shown = d
+			}
+			return (&way{Way: keys, reported: reported(p)}).pick(q, pick, shown)
+		},
+		Reviews: func(now *agent.Dialog, each []agent.QuestionPick) bool { return reviews(now, p.Questions, each) },
+	}.Keys(p, a, d)
 }
 
 // asking reports whether the dialog shows that question.
@@ -114,37 +70,13 @@ func beginning(text string) string {
 	return text
 }
 
-// way collects the keys through a dialog's pages.
+// way collects the keys of a page.
 type way struct {
-	steps    []agent.Step
-	reported bool                     // all options of each question are known
-	page     func(*agent.Dialog) bool // reports whether a dialog is the page for the next keys
+	*forks.Way
+	reported bool // all options of the question are known
 }
 
-// key presses a key on the page.
-func (w *way) key(name, wants string, ready func(*agent.Dialog) bool) {
-	w.add(agent.Step{Key: name, Wants: wants}, ready)
-}
-
-func (w *way) add(s agent.Step, ready func(*agent.Dialog) bool) {
-	page := w.page
-	s.Pause = forks.Between
-	s.Ready = func(r *agent.Reading) bool {
-		return r.Dialog != nil && !r.Dialog.Partial && page(r.Dialog) && ready(r.Dialog)
-	}
-	w.steps = append(w.steps, s)
-}
-
-// answer answers one page, which leaves it.
-func (w *way) answer(q *agent.Question, pick agent.QuestionPick, d *agent.Dialog) error {
-	first := len(w.steps)
-	if err := w.pick(q, pick, d); err != nil {
-		return err
-	}
-	w.steps[first].ShownFor = pageShownFor
-	return nil
-}
-
+// pick answers one page, which leaves it.
 func (w *way) pick(q *agent.Question, pick agent.QuestionPick, d *agent.Dialog) error {
 	count := len(q.Options)
 	line := w.ownLine(q, d)
@@ -163,7 +95,7 @@ func (w *way) pick(q *agent.Question, pick agent.QuestionPick, d *agent.Dialog) 
 	case count == 0:
 		return w.written(q.Text, pick.Text)
 	case d != nil && !selects(d, line):
-		return errBegun
+		return forks.ErrBegun
 	case q.MultiSelect:
 		return w.tick(q, pick, d)
 	case pick.Text != "" && len(pick.Options) > 0, len(pick.Options) > 1:
@@ -215,15 +147,15 @@ func hint(q *agent.Question) string {
 // person chose among all of them. So the arrows first go to the last option and then to the chosen
 // one: each key is pressed only while the visible options are the reported ones.
 func (w *way) choose(n, count, line int, d *agent.Dialog) {
-	from := len(w.steps)
+	from := len(w.Steps)
 	if !atFirst(count, d) {
 		w.walk(focusedOn(d), count, nil)
 		w.walk(count, n, nil)
 	}
-	walked := len(w.steps) > from
-	w.key(strconv.Itoa(n), "option "+strconv.Itoa(n), func(d *agent.Dialog) bool { return selects(d, line) && inView(d, n) })
+	walked := len(w.Steps) > from
+	w.Key(strconv.Itoa(n), "option "+strconv.Itoa(n), func(d *agent.Dialog) bool { return selects(d, line) && inView(d, n) })
 	if walked {
-		w.steps[len(w.steps)-1].ShownFor = lineAfter // a digit right after an arrow was lost in one of four answers, at a load of 12
+		w.Last().ShownFor = lineAfter // a digit right after an arrow was lost in one of four answers, at a load of 12
 	}
 }
 
@@ -248,19 +180,12 @@ func focusedOn(d *agent.Dialog) int {
 	return 0
 }
 
-// walk goes from one row to another by arrows. Each arrow waits until the row before it is focused,
-// and the checkboxes, if there are any, are as in boxes.
+// walk goes from one row to another by arrows. The checkboxes, if there are any, are as in boxes before each.
 func (w *way) walk(from, to int, boxes []bool) {
-	step, key := 1, "Down"
-	if to < from {
-		step, key = -1, "Up"
-	}
-	for at := from; at != to; at += step {
-		w.key(key, "row "+strconv.Itoa(at)+" chosen", func(d *agent.Dialog) bool {
-			o, ok := numbered(d, at)
-			return ok && o.Focused && (boxes == nil || ticked(d, boxes))
-		})
-	}
+	w.Walk(from, to, func(d *agent.Dialog, at int) bool {
+		o, ok := numbered(d, at)
+		return ok && o.Focused && (boxes == nil || ticked(d, boxes))
+	})
 }
 
 // numbered is the option with that number, if it is visible.
@@ -291,7 +216,7 @@ func (w *way) tick(q *agent.Question, pick agent.QuestionPick, d *agent.Dialog) 
 	boxes := make([]bool, len(q.Options))
 	if d != nil {
 		if !inView(d, 1) {
-			return errBegun
+			return forks.ErrBegun
 		}
 		for i := range boxes {
 			o, _ := numbered(d, i+1)
@@ -300,11 +225,11 @@ func (w *way) tick(q *agent.Question, pick agent.QuestionPick, d *agent.Dialog) 
 	}
 	before := slices.Clone(boxes)
 	w.walk(focusedOn(d), line, before)
-	w.key("Down", "an empty line for a text, and the boxes as they were", func(d *agent.Dialog) bool {
+	w.Key("Down", "an empty line for a text, and the boxes as they were", func(d *agent.Dialog) bool {
 		o, ok := numbered(d, line)
 		return ok && o.Focused && bare(d, line, hint(q)) && ticked(d, before)
 	})
-	w.steps[len(w.steps)-1].ShownFor = pageShownFor
+	w.Last().ShownFor = pageShownFor
 	at := 0 // the focused line: the last one, which has no number
 	for i := range boxes {
 		if boxes[i] == slices.Contains(pick.Options, i+1) {
@@ -324,7 +249,7 @@ func (w *way) tick(q *agent.Question, pick agent.QuestionPick, d *agent.Dialog) 
 // box presses the digit of a line while another one is focused and the checkboxes are as in boxes.
 func (w *way) box(n, at int, boxes []bool) {
 	now := slices.Clone(boxes)
-	w.key(strconv.Itoa(n), "the boxes as they should be", func(d *agent.Dialog) bool {
+	w.Key(strconv.Itoa(n), "the boxes as they should be", func(d *agent.Dialog) bool {
 		o, ok := numbered(d, at)
 		return ok && o.Focused && settled(d) && ticked(d, now)
 	})

@@ -2,6 +2,7 @@ package qwen
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -84,40 +85,16 @@ func labelled(d *agent.Dialog, label string) int {
 
 // questionKeys answers one question, and several page by page.
 func questionKeys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
-	each := a.Each
-	switch {
-	case a.Kind == agent.Deny && a.Text != "":
-		return agent.KeyAnswer{}, forks.ErrReason
-	case a.Kind == agent.Deny:
-		return forks.Escape(d), nil
-	case a.Kind == agent.AnswerEach:
-	case len(p.Questions) > 1:
-		return agent.KeyAnswer{}, fmt.Errorf("%w: it asks %d questions; answer each: answer 1=N 2=N", agent.ErrAnswer, len(p.Questions))
-	case a.Kind == agent.AnswerText:
-		each = []agent.QuestionPick{{Text: a.Text}}
-	case a.Kind == agent.ChooseOption:
-		each = []agent.QuestionPick{{Options: []int{a.Option}}}
-	default:
-		return agent.KeyAnswer{}, fmt.Errorf("%w: a question takes option N, text TEXT, answer Q=N or deny", agent.ErrAnswer)
-	}
-	switch {
-	case len(each) != len(p.Questions):
-		return agent.KeyAnswer{}, fmt.Errorf("%w: it asks %d questions and %d are answered", agent.ErrAnswer, len(p.Questions), len(each))
-	case d.Confirm || d.Current != 0 || begun(d):
-		return agent.KeyAnswer{}, fmt.Errorf("%w: a person has started to answer it; use keys or attach", agent.ErrCannot)
-	}
-	w := way{several: len(each) > 1, tabs: len(d.Tabs)}
-	for i, pick := range each {
-		if err := w.page(i, &p.Questions[i], pick); err != nil {
-			return agent.KeyAnswer{}, fmt.Errorf("question %d (%s): %w", i+1, p.Questions[i].Header, err)
-		}
-	}
-	if w.several {
-		w.add(agent.Step{Key: "Enter", ShownFor: pageShownFor, Wants: "the page that shows these answers"}, func(d *agent.Dialog) bool {
-			return d.Confirm && len(d.Options) > 0 && d.Options[0].Focused && reviews(d, p.Questions, each)
-		})
-	}
-	return agent.KeyAnswer{Steps: w.steps, Outcome: agent.OutcomeAnswered}, nil
+	return forks.Questions{
+		Begun:    func() bool { return d.Confirm || d.Current != 0 || begun(d) },
+		ShownFor: pageShownFor,
+		Page: func(w *forks.Way, i int, q *agent.Question, pick agent.QuestionPick) error {
+			return page(w, i, len(d.Tabs), q, pick)
+		},
+		Reviews: func(d *agent.Dialog, each []agent.QuestionPick) bool {
+			return len(d.Options) > 0 && d.Options[0].Focused && reviews(d, p.Questions, each)
+		},
+	}.Keys(p, a, d)
 }
 
 // begun reports whether the first page has an answer, or another option than the first is chosen.
@@ -126,39 +103,19 @@ func begun(d *agent.Dialog) bool {
 	return len(d.Options) == 0 || !d.Options[0].Focused || ticked > 0
 }
 
-// way collects the keys through a dialog's pages.
-type way struct {
-	several bool
-	tabs    int
-	steps   []agent.Step
-}
-
-func (w *way) add(s agent.Step, ready func(*agent.Dialog) bool) {
-	s.Pause = forks.Between
-	s.Ready = func(r *agent.Reading) bool {
-		return r.Dialog != nil && r.Dialog.Type == agent.PromptQuestion && !r.Dialog.Partial && ready(r.Dialog)
-	}
-	w.steps = append(w.steps, s)
-}
-
 // page answers the question on its page, which turns it. Before each key the page shows that question,
 // its options, and what the keys before have chosen.
-func (w *way) page(index int, q *agent.Question, pick agent.QuestionPick) error {
+func page(w *forks.Way, index, tabs int, q *agent.Question, pick agent.QuestionPick) error {
 	words := strings.TrimSpace(agent.CleanMessage(pick.Text))
 	own := len(q.Options) + 1
-	switch {
-	case q.Text == "":
-		return agent.ErrNotReady
-	case words == "" && len(pick.Options) == 0:
-		return fmt.Errorf("%w: it is not answered", agent.ErrAnswer)
-	case strings.Contains(words, "\n"), !q.MultiSelect && (words != "" && len(pick.Options) > 0 || len(pick.Options) > 1):
+	if strings.Contains(words, "\n") || !q.MultiSelect && (words != "" && len(pick.Options) > 0 || len(pick.Options) > 1) {
 		return fmt.Errorf("%w: it takes one of its options, or one line of text", agent.ErrAnswer)
 	}
 	ticked := map[int]bool{}
 	// at: the page with this option focused, and with these boxes ticked.
 	at := func(focus int, boxes map[int]bool, line string) func(*agent.Dialog) bool {
 		return func(d *agent.Dialog) bool {
-			if d.Confirm || d.Current != index || len(d.Tabs) != w.tabs || drawn.Squeeze(d.Body) != drawn.Squeeze(q.Text) || len(d.Options) != own {
+			if d.Current != index || len(d.Tabs) != tabs || drawn.Squeeze(d.Body) != drawn.Squeeze(q.Text) || len(d.Options) != own {
 				return false
 			}
 			for i, o := range d.Options {
@@ -172,39 +129,29 @@ func (w *way) page(index int, q *agent.Question, pick agent.QuestionPick) error 
 			return drawn.Squeeze(d.Input) == drawn.Squeeze(line)
 		}
 	}
-	first := len(w.steps)
 	for _, n := range pick.Options {
 		if n < 1 || n >= own || n > 9 {
 			return fmt.Errorf("%w: it has the options 1 to %d", agent.ErrAnswer, own-1)
 		}
-		boxes := clone(ticked)
-		w.add(agent.Step{Key: strconv.Itoa(n), Wants: "its options"}, at(0, boxes, ""))
+		boxes := maps.Clone(ticked)
+		w.Add(agent.Step{Key: strconv.Itoa(n), Wants: "its options"}, at(0, boxes, ""))
 		if q.MultiSelect {
-			w.add(agent.Step{Key: "Space", Wants: "option " + strconv.Itoa(n)}, at(n, boxes, ""))
+			w.Add(agent.Step{Key: "Space", Wants: "option " + strconv.Itoa(n)}, at(n, boxes, ""))
 			ticked[n] = true
 		}
 	}
-	boxes := clone(ticked)
+	boxes := maps.Clone(ticked)
 	if words != "" {
 		if own > 9 {
 			return fmt.Errorf("%w: its line has no key; attach", agent.ErrCannot)
 		}
-		w.add(agent.Step{Key: strconv.Itoa(own), Wants: "its options"}, at(0, boxes, ""))
-		w.add(agent.Step{Paste: words, ShownFor: lineAfter, Wants: "its line, empty"}, at(own, boxes, ""))
-		w.add(agent.Step{Key: "Enter", ShownFor: lineAfter, Wants: "the text in its line"}, at(own, boxes, words))
+		w.Add(agent.Step{Key: strconv.Itoa(own), Wants: "its options"}, at(0, boxes, ""))
+		w.Add(agent.Step{Paste: words, ShownFor: lineAfter, Wants: "its line, empty"}, at(own, boxes, ""))
+		w.Add(agent.Step{Key: "Enter", ShownFor: lineAfter, Wants: "the text in its line"}, at(own, boxes, words))
 	} else if q.MultiSelect {
-		w.add(agent.Step{Key: "Enter", Wants: "its ticks"}, at(pick.Options[len(pick.Options)-1], boxes, ""))
+		w.Add(agent.Step{Key: "Enter", Wants: "its ticks"}, at(pick.Options[len(pick.Options)-1], boxes, ""))
 	}
-	w.steps[first].ShownFor = pageShownFor
 	return nil
-}
-
-func clone(ticked map[int]bool) map[int]bool {
-	all := map[int]bool{}
-	for n := range ticked {
-		all[n] = true
-	}
-	return all
 }
 
 // reviews reports whether the page shows these answers.

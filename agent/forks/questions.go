@@ -1,0 +1,107 @@
+package forks
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"berth/agent"
+)
+
+// ErrBegun is the error when a person has started to answer a dialog.
+var ErrBegun = fmt.Errorf("%w: a person has started to answer it; use keys or attach", agent.ErrCannot)
+
+// Way collects the keys through a dialog's pages.
+type Way struct {
+	Steps []agent.Step
+	Page  func(*agent.Dialog) bool // reports whether a dialog is the page for the next keys
+}
+
+// Key presses a key on the page.
+func (w *Way) Key(name, wants string, ready func(*agent.Dialog) bool) {
+	w.Add(agent.Step{Key: name, Wants: wants}, ready)
+}
+
+// Add adds a step. It waits until the page is shown and ready.
+func (w *Way) Add(s agent.Step, ready func(*agent.Dialog) bool) {
+	page := w.Page
+	s.Pause = Between
+	s.Ready = func(r *agent.Reading) bool {
+		return r.Dialog != nil && !r.Dialog.Partial && page(r.Dialog) && ready(r.Dialog)
+	}
+	w.Steps = append(w.Steps, s)
+}
+
+// Last is the last step.
+func (w *Way) Last() *agent.Step { return &w.Steps[len(w.Steps)-1] }
+
+// Walk goes from one row to another by arrows. Each arrow waits until at says that the row before it is focused.
+func (w *Way) Walk(from, to int, at func(d *agent.Dialog, row int) bool) {
+	step, key := 1, "Down"
+	if to < from {
+		step, key = -1, "Up"
+	}
+	for row := from; row != to; row += step {
+		w.Key(key, fmt.Sprintf("row %d chosen", row), func(d *agent.Dialog) bool { return at(d, row) })
+	}
+}
+
+// Questions answers a dialog of one question, and one of several page by page.
+type Questions struct {
+	Begun    func() bool   // a person has started to answer
+	ShownFor time.Duration // how long a page must be shown before its first key
+	// Page answers the question with that index, which leaves its page.
+	Page func(w *Way, index int, q *agent.Question, pick agent.QuestionPick) error
+	// Reviews reports whether the page after several questions shows these answers, and Enter confirms them.
+	Reviews func(d *agent.Dialog, each []agent.QuestionPick) bool
+}
+
+// Keys are the keys of an answer.
+func (q Questions) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (k agent.KeyAnswer, err error) {
+	each, asks := a.Each, max(len(p.Questions), len(d.Tabs))
+	switch {
+	case a.Kind == agent.Deny && a.Text != "":
+		return k, ErrReason
+	case a.Kind == agent.Deny:
+		return Escape(d), nil
+	case a.Kind == agent.AnswerEach:
+	case asks > 1:
+		return k, fmt.Errorf("%w: it asks %d questions; answer each: answer 1=N 2=N", agent.ErrAnswer, asks)
+	case a.Kind == agent.AnswerText:
+		each = []agent.QuestionPick{{Text: a.Text}}
+	case a.Kind == agent.ChooseOption:
+		each = []agent.QuestionPick{{Options: []int{a.Option}}}
+	default:
+		return k, fmt.Errorf("%w: a question takes option N, text TEXT, answer Q=N or deny", agent.ErrAnswer)
+	}
+	switch {
+	case len(each) != len(p.Questions):
+		return k, fmt.Errorf("%w: it asks %d questions and %d are answered", agent.ErrAnswer, len(p.Questions), len(each))
+	case q.Begun():
+		return k, ErrBegun
+	}
+	w := &Way{}
+	for i, pick := range each {
+		one, first := &p.Questions[i], len(w.Steps)
+		w.Page = func(d *agent.Dialog) bool { return d.Type == agent.PromptQuestion && !d.Confirm }
+		err := agent.ErrNotReady
+		switch {
+		case one.Text == "":
+			return k, err
+		case len(pick.Options) == 0 && strings.TrimSpace(agent.CleanMessage(pick.Text)) == "":
+			err = fmt.Errorf("%w: it is not answered", agent.ErrAnswer)
+		default:
+			err = q.Page(w, i, one, pick)
+		}
+		if err != nil {
+			return k, fmt.Errorf("question %d (%s): %w", i+1, one.Header, err)
+		}
+		w.Steps[first].ShownFor = q.ShownFor
+	}
+	if len(each) > 1 {
+		w.Page = func(d *agent.Dialog) bool { return d.Type == agent.PromptQuestion && d.Confirm }
+		w.Key("Enter", "the page that shows these answers", func(d *agent.Dialog) bool { return q.Reviews(d, each) })
+		w.Last().ShownFor = q.ShownFor
+	}
+	return agent.KeyAnswer{Steps: w.Steps, Outcome: agent.OutcomeAnswered}, nil
+}
