@@ -34,6 +34,6 @@ func (Driver) UserHooks(u agent.UserSettings) ([]agent.UserFile, error) {
 		}
 		list = append(list, hooks.Group{Event: e, Hooks: hookGroup{[]hookCommand{one}}})
 	}
-	file, err := hooks.UserFile(u.Disk, filepath.Join(configDir(u.Env), "settings.json"), list)
+	file, err := hooks.UserFile(u.Disk, filepath.Join(configDir(u.Env), "settings.json"), "{}", list)
 	return []agent.UserFile{file}, err
 }

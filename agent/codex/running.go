@@ -29,7 +29,7 @@ func (Driver) UserHooks(u agent.UserSettings) ([]agent.UserFile, error) {
 		one := map[string]string{"type": "command", "command": hooks.InSession(u.Hook, "--tell "+e)}
 		list = append(list, hooks.Group{Event: e, Hooks: map[string]any{"hooks": []any{one}}})
 	}
-	file, err := hooks.UserFile(u.Disk, filepath.Join(home, hooksName), list)
+	file, err := hooks.UserFile(u.Disk, filepath.Join(home, hooksName), "{}", list)
 	if err != nil {
 		return nil, err
 	}

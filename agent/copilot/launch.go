@@ -1,7 +1,6 @@
 package copilot
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"berth/agent"
 	"berth/agent/forks"
@@ -24,7 +24,7 @@ var events = []string{"SessionStart", "SessionEnd", "UserPromptSubmit", "Stop", 
 
 // logWritten delays the report of a turn's end. Copilot writes its log in batches, 0.11 s after their first
 // line, and the last batch has the turn's last message.
-const logWritten = "sleep 0.2; "
+var logWritten = map[string]string{"Stop": "sleep 0.2; "}
 
 // Command is the default command.
 func (Driver) Command() []string { return []string{"copilot"} }
@@ -40,7 +40,7 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 		return l, nil
 	}
 	users, own := usersHome(s.Env), filepath.Join(s.Folder, Name)
-	l.Folders, l.Files = []string{own}, map[string][]byte{}
+	l.Folders = []string{own}
 	l.LogFiles = users + logName
 	words := []string{}
 	if s.Isolate == agent.IsolateFull {
@@ -50,10 +50,10 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 		if err != nil {
 			return l, err
 		}
-		if err := write(&l, filepath.Join(home, configFile), signed); err != nil {
+		if err := forks.Write(&l, filepath.Join(home, configFile), signed); err != nil {
 			return l, err
 		}
-		if err := write(&l, filepath.Join(home, "settings.json"), userfiles.Merge(nil, s.Settings)); err != nil {
+		if err := forks.Write(&l, filepath.Join(home, "settings.json"), userfiles.Merge(nil, s.Settings)); err != nil {
 			return l, err
 		}
 		users = home
@@ -63,32 +63,26 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 	if s.Hook != "" {
 		plugin := filepath.Join(own, "plugin")
 		l.Folders, words = append(l.Folders, plugin), append(words, "--plugin-dir", plugin)
-		if err := write(&l, filepath.Join(plugin, "plugin.json"), map[string]any{"name": "berth", "version": "1.0.0", "hooks": "hooks.json"}); err != nil {
+		if err := forks.Write(&l, filepath.Join(plugin, "plugin.json"), map[string]any{"name": "berth", "version": "1.0.0", "hooks": "hooks.json"}); err != nil {
 			return l, err
 		}
-		if err := write(&l, filepath.Join(plugin, "hooks.json"), ours(s)); err != nil {
+		if err := forks.Write(&l, filepath.Join(plugin, "hooks.json"), pluginHooks(s)); err != nil {
 			return l, err
 		}
 	}
 	if servers := forks.Servers(s.MCP); servers != nil {
 		file := filepath.Join(own, "mcp.json")
 		words = append(words, "--additional-mcp-config", "@"+file)
-		if err := write(&l, file, servers); err != nil {
+		if err := forks.Write(&l, file, servers); err != nil {
 			return l, err
 		}
 	}
-	talk, err := conversation(&l, s, users)
+	talk, err := conversations(s.Disk, users).Choose(&l, s)
+	if len(talk) > 0 {
+		talk[0] = "--session-id" // Copilot has one option for a conversation that is there and for a new one
+	}
 	l.Argv = slices.Insert(l.Argv, min(1, len(l.Argv)), append(words, talk...)...)
 	return l, err
-}
-
-func write(l *agent.Launch, file string, v any) error {
-	data, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode what Copilot is started with: %w", err)
-	}
-	l.Files[file] = append(data, '\n')
-	return nil
 }
 
 // configFile is the file in Copilot's home that it writes itself: who is signed in, which folders are
@@ -126,17 +120,29 @@ func signIn(disk fs.FS, file string) (map[string]any, error) {
 // commentLine matches a line that Copilot writes above the object.
 var commentLine = pattern.New(`(?m)^\s*//.*$`)
 
-// ours is the plugin's hooks file.
-func ours(s agent.Start) map[string]any {
+// ours are Berth's hooks. Copilot has them without groups, and its timeouts are in seconds.
+var ours = forks.Hooks{Events: events, End: "Stop", Group: func(command string, timeout time.Duration) any {
+	return map[string]any{"type": "command", "command": command, "timeoutSec": int(timeout.Seconds())}
+}}
+
+// pluginHooks is the plugin's hooks file.
+func pluginHooks(s agent.Start) map[string]any {
 	all := map[string]any{}
 	for _, event := range events {
-		command, timeout := hooks.Command(s, event, "Stop")
-		if event == "Stop" {
-			command = logWritten + command
-		}
-		all[event] = []any{map[string]any{"type": "command", "command": command, "timeoutSec": int(timeout.Seconds())}}
+		command, timeout := hooks.Command(s, event, ours.End)
+		all[event] = []any{ours.Group(logWritten[event]+command, timeout)}
 	}
 	return map[string]any{"version": 1, "hooks": all}
+}
+
+// Running has Copilot's session logs.
+func (Driver) Running(argv []string, env map[string]string) (agent.Running, bool) {
+	return forks.Running(argv, subcommands, env, func(env map[string]string) string { return usersHome(env) + logName })
+}
+
+// UserHooks are all of Berth's hooks, in a file of their own among the user's. They only report.
+func (Driver) UserHooks(u agent.UserSettings) ([]agent.UserFile, error) {
+	return ours.InUsers(u, filepath.Join(usersHome(u.Env), "hooks", "berth.json"), `{"version":1}`)
 }
 
 // homeVariable names the folder that Copilot keeps its files in.
@@ -158,44 +164,30 @@ var subcommands = []string{
 // ways are the options of a command that choose its conversation.
 var ways = map[string]string{"--session-id": "value", "--resume": "may", "-r": "may", "--continue": "", "--connect": "may"}
 
-// conversation returns the words that choose the conversation. Copilot has one option for a conversation that is
-// there and for a new one.
-func conversation(l *agent.Launch, s agent.Start, home string) ([]string, error) {
-	words, err := forks.Chats{
-		Name: "Copilot", Ways: ways,
-		Find:   func(id string) (said, found bool) { said = spoken(s.Disk, home, id); return said, said },
-		Latest: func(cwd string) string { return latest(s.Disk, home, cwd) },
-	}.Choose(l, s)
-	if len(words) > 0 {
-		words[0] = "--session-id"
+// conversations are those of a home: session-state/ID/events.jsonl, with the folder in workspace.yaml beside it. One
+// without a message doesn't count.
+func conversations(disk fs.FS, home string) forks.Chats {
+	files := func(id string) []string { return []string{filepath.Join(home, "session-state", id, "events.jsonl")} }
+	return forks.Chats{
+		Name: "Copilot", Ways: ways, Disk: disk, Of: files,
+		In: func(cwd string) (all []string) {
+			of := func(yaml string) bool { return strings.Contains("\n"+yaml, "\ncwd: "+cwd+"\n") }
+			for _, folder := range forks.FoldersWith(disk, filepath.Join(home, "session-state", "*", "workspace.yaml"), of) {
+				all = append(all, files(path.Base(folder))...)
+			}
+			return all
+		},
+		Read: func(file string, data []byte) (string, bool) {
+			if !strings.Contains(string(data), `"type":"user.message"`) {
+				return "", false
+			}
+			return path.Base(path.Dir(file)), true
+		},
 	}
-	return words, err
-}
-
-// spoken reports whether the home has a message of the conversation.
-func spoken(disk fs.FS, home, id string) bool {
-	data, err := fs.ReadFile(disk, path.Join(userfiles.Name(home), "session-state", id, "events.jsonl"))
-	return err == nil && strings.Contains(string(data), `"type":"user.message"`)
-}
-
-// latest is the conversation of a folder that was written last.
-func latest(disk fs.FS, home, cwd string) string {
-	if disk == nil {
-		return ""
-	}
-	logs, _ := fs.Glob(disk, path.Join(userfiles.Name(home), "session-state", "*", "events.jsonl")) // its only error is a bad pattern
-	return forks.Newest(disk, logs, func(log string) string {
-		id := path.Base(path.Dir(log))
-		data, err := fs.ReadFile(disk, path.Join(path.Dir(log), "workspace.yaml"))
-		if err != nil || !strings.Contains("\n"+string(data), "\ncwd: "+cwd+"\n") || !spoken(disk, home, id) {
-			return ""
-		}
-		return id
-	})
 }
 
 // HasConversation reports whether the conversation has a message.
 func (Driver) HasConversation(disk fs.FS, logFiles, conversation string) bool {
 	home, ok := strings.CutSuffix(logFiles, logName)
-	return ok && forks.UUID.MatchString(conversation) && spoken(disk, home, conversation)
+	return ok && conversations(disk, home).Has(conversation)
 }

@@ -2,11 +2,14 @@ package forks
 
 import (
 	"fmt"
+	"io/fs"
+	"path"
 	"slices"
 	"strings"
 
 	"berth/agent"
 	"berth/agent/pattern"
+	"berth/agent/userfiles"
 )
 
 // UUID matches the id of a conversation.
@@ -18,10 +21,79 @@ type Chats struct {
 	// Ways are the options of the command that choose a conversation: whether each takes a value
 	// ("value"), may take one ("may") or takes none ("").
 	Ways map[string]string
-	// Find reports whether there is a conversation of that id, and whether it has a message.
-	Find func(id string) (spoken, found bool)
-	// Latest is the conversation of a folder that was written last; empty without one.
-	Latest func(cwd string) string
+	Disk fs.FS // nil: no conversation is found
+	// Of are the patterns of the files that may be the conversation's, and In those of a folder's files.
+	Of, In func(of string) []string
+	// Read gives the conversation of a file, and whether it has a message; no id if the file doesn't count.
+	Read func(file string, data []byte) (id string, spoken bool)
+}
+
+// files are the files with these patterns.
+func (c Chats) files(patterns []string) (all []string) {
+	for _, pattern := range patterns {
+		found, _ := fs.Glob(c.Disk, userfiles.Name(pattern)) // its only error is a bad pattern
+		all = append(all, found...)
+	}
+	return all
+}
+
+func (c Chats) read(file string) (id string, spoken bool) {
+	data, err := fs.ReadFile(c.Disk, file)
+	if err != nil {
+		return "", false
+	}
+	return c.Read(file, data)
+}
+
+// find reports whether there is a conversation of that id, and whether it has a message.
+func (c Chats) find(id string) (spoken, found bool) {
+	if c.Disk == nil || !UUID.MatchString(id) {
+		return false, false
+	}
+	for _, file := range c.files(c.Of(id)) {
+		if one, said := c.read(file); one == id {
+			spoken, found = spoken || said, true
+		}
+	}
+	return spoken, found
+}
+
+// Has reports whether the conversation has a message.
+func (c Chats) Has(id string) bool {
+	spoken, _ := c.find(id)
+	return spoken
+}
+
+// latest is the folder's conversation with a message that was written last; empty without one.
+func (c Chats) latest(cwd string) (newest string) {
+	if c.Disk == nil {
+		return ""
+	}
+	at := int64(0)
+	for _, file := range c.files(c.In(cwd)) {
+		info, err := fs.Stat(c.Disk, file)
+		if err != nil || info.ModTime().UnixNano() <= at {
+			continue
+		}
+		if id, spoken := c.read(file); spoken && UUID.MatchString(id) {
+			newest, at = id, info.ModTime().UnixNano()
+		}
+	}
+	return newest
+}
+
+// FoldersWith are the folders of the files whose text is such a one. disk may be nil.
+func FoldersWith(disk fs.FS, pattern string, is func(text string) bool) (all []string) {
+	if disk == nil {
+		return nil
+	}
+	files, _ := fs.Glob(disk, userfiles.Name(pattern)) // its only error is a bad pattern
+	for _, file := range files {
+		if data, err := fs.ReadFile(disk, file); err == nil && is(string(data)) {
+			all = append(all, path.Dir(file))
+		}
+	}
+	return all
 }
 
 // Choose returns the words for the agent's command that choose its conversation, and sets the
@@ -39,7 +111,7 @@ func (c Chats) Choose(l *agent.Launch, s agent.Start) ([]string, error) {
 	argv, given := without(s.Argv, c.Ways)
 	spoken, found := false, false
 	if s.Conversation != "" {
-		spoken, found = c.Find(s.Conversation)
+		spoken, found = c.find(s.Conversation)
 	}
 	switch {
 	case s.Resume && found:
@@ -69,10 +141,10 @@ func (c Chats) Choose(l *agent.Launch, s agent.Start) ([]string, error) {
 func (c Chats) takeUp(l *agent.Launch, s agent.Start) ([]string, error) {
 	id := s.ResumeID
 	if id == agent.Latest {
-		if id = c.Latest(s.Cwd); id == "" {
+		if id = c.latest(s.Cwd); id == "" {
 			return nil, fmt.Errorf("%w: %s has none of the folder %s", agent.ErrNoConversation, c.Name, s.Cwd)
 		}
-	} else if _, ok := c.Find(id); !ok {
+	} else if _, ok := c.find(id); !ok {
 		return nil, fmt.Errorf("%w: %s has no %s", agent.ErrNoConversation, c.Name, id)
 	}
 	l.Conversation = id
@@ -108,15 +180,4 @@ func without(argv []string, ways map[string]string) (rest []string, last option)
 		}
 	}
 	return slices.Clone(rest), last
-}
-
-// Servers are the settings with the session's MCP servers, which may be given as a whole file of them.
-func Servers(mcp map[string]any) map[string]any {
-	if whole, ok := mcp["mcpServers"].(map[string]any); ok {
-		mcp = whole
-	}
-	if len(mcp) == 0 {
-		return nil
-	}
-	return map[string]any{"mcpServers": mcp}
 }

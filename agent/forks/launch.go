@@ -1,11 +1,17 @@
 package forks
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"berth/agent"
+	"berth/agent/hooks"
+	"berth/agent/userfiles"
 )
 
 // terminals are variables that name the terminal or the multiplexer that an agent runs in. In some,
@@ -46,18 +52,100 @@ func Prints(argv []string) bool {
 	return false
 }
 
-// Newest is the conversation in the file that was written last. id is the conversation of a file; empty for a
-// file that doesn't count.
-func Newest(disk fs.FS, files []string, id func(file string) string) (newest string) {
-	at := int64(0)
-	for _, file := range files {
-		info, err := fs.Stat(disk, file)
-		if err != nil || info.ModTime().UnixNano() <= at {
-			continue
+// Running is how an agent that a person has started in a shell can be followed. A command that only prints, and one
+// without a conversation, isn't followed. Without its environment the agent's files aren't known.
+func Running(argv, subcommands []string, env map[string]string, logFiles func(env map[string]string) string) (r agent.Running, ok bool) {
+	if Subcommand(argv, subcommands) || Prints(argv) {
+		return r, false
+	}
+	if env != nil {
+		r.LogFiles = logFiles(env)
+	}
+	return r, true
+}
+
+// Hooks are the hooks that Berth sets in an agent's settings.
+type Hooks struct {
+	Events []string
+	End    string // the event that ends a turn
+	// Group is an event's hooks with that command.
+	Group func(command string, timeout time.Duration) any
+	// Answers has for an event the hooks that answer it, in place of the one that only reports.
+	Answers map[string]func(s agent.Start) []any
+}
+
+// groups are the hooks for an event.
+func (h Hooks) groups(s agent.Start, event string) []any {
+	if answers := h.Answers[event]; answers != nil {
+		return answers(s)
+	}
+	return []any{h.Group(hooks.Command(s, event, h.End))}
+}
+
+// InUsers are all of Berth's hooks in the user's own settings file, which begins as empty. They only report.
+func (h Hooks) InUsers(u agent.UserSettings, file, empty string) ([]agent.UserFile, error) {
+	var list []hooks.Group
+	for _, e := range h.Events {
+		list = append(list, hooks.Group{Event: e, Hooks: h.Group(hooks.InSession(u.Hook, "--tell "+e), hooks.ReportLimit)})
+	}
+	changed, err := hooks.UserFile(u.Disk, file, empty, list)
+	return []agent.UserFile{changed}, err
+}
+
+// Settings are the settings of a file with the session's merged over them, the session's MCP servers, and Berth's
+// hooks after all others. The file may be missing. A home of the session's own signs in with the session's key.
+func (h Hooks) Settings(s agent.Start, file, key, login string) (map[string]any, error) {
+	all := map[string]any{}
+	if s.Disk != nil && file != "" {
+		data, err := userfiles.ReadSettings(s.Disk, file)
+		if err == nil {
+			all, err = userfiles.Object(data)
 		}
-		if one := id(file); one != "" {
-			newest, at = one, info.ModTime().UnixNano()
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%w: %s: %w; take comments out of it, or write isolate: none", agent.ErrStart, file, err)
 		}
 	}
-	return newest
+	if s.Isolate == agent.IsolateFull && s.Groom == agent.GroomAuto && s.Own[key] != "" {
+		all = userfiles.Merge(all, map[string]any{"security": map[string]any{"auth": map[string]any{"selectedType": login}}})
+	}
+	all = userfiles.Merge(userfiles.Merge(all, s.Settings), Servers(s.MCP))
+	if s.Hook == "" {
+		return all, nil
+	}
+	given, ok := all["hooks"].(map[string]any)
+	if !ok && all["hooks"] != nil {
+		return nil, fmt.Errorf("%w: settings.hooks isn't a map of events; write hooks: {%s: [{hooks: [...]}]}", agent.ErrStart, h.End)
+	}
+	ours := map[string]any{}
+	for _, e := range h.Events {
+		if _, ok := given[e].([]any); !ok && given[e] != nil {
+			return nil, fmt.Errorf("%w: settings.hooks.%s isn't a list; write %s: [{hooks: [{type: command, command: ...}]}]", agent.ErrStart, e, e)
+		}
+		ours[e] = h.groups(s, e)
+	}
+	return userfiles.Merge(all, map[string]any{"hooks": ours}), nil
+}
+
+// Servers are the settings with the session's MCP servers, which may be given as a whole file of them.
+func Servers(mcp map[string]any) map[string]any {
+	if whole, ok := mcp["mcpServers"].(map[string]any); ok {
+		mcp = whole
+	}
+	if len(mcp) == 0 {
+		return nil
+	}
+	return map[string]any{"mcpServers": mcp}
+}
+
+// Write adds a file of JSON to the launch.
+func Write(l *agent.Launch, file string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode what the agent is started with: %w", err)
+	}
+	if l.Files == nil {
+		l.Files = map[string][]byte{}
+	}
+	l.Files[file] = append(data, '\n')
+	return nil
 }

@@ -1,7 +1,10 @@
 package gemini
 
 import (
+	"bytes"
+	"encoding/json"
 	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"berth/agent/forks"
@@ -10,23 +13,50 @@ import (
 // ways are the options of a command that choose its conversation.
 var ways = map[string]string{"--session-id": "value", "--resume": "may", "-r": "may"}
 
-// conversations are those in both homes.
+// conversations are those in both homes: .gemini/tmp/NAME/chats/session-TIME-ID8.jsonl.
 func (h home) conversations() forks.Chats {
 	return forks.Chats{
-		Name: "Gemini", Ways: ways, Latest: h.latest,
-		Find: func(id string) (spoken, found bool) {
-			c, found := h.find(id)
-			return c.spoken, found
+		Name: "Gemini", Ways: ways, Disk: h.disk, Read: readChat,
+		Of: func(id string) (all []string) {
+			for _, dir := range []string{h.own, h.users} {
+				all = append(all, filepath.Join(dir, filesName, "tmp", "*", "chats", "session-*-"+id[:8]+".jsonl"))
+			}
+			return all
+		},
+		In: func(cwd string) (all []string) {
+			for _, dir := range []string{h.own, h.users} {
+				of := func(root string) bool { return strings.TrimSpace(root) == cwd }
+				for _, project := range forks.FoldersWith(h.disk, filepath.Join(dir, filesName, "tmp", "*", rootName), of) {
+					all = append(all, filepath.Join(project, "chats", "session-*.jsonl"))
+				}
+			}
+			return all
 		},
 	}
 }
 
+// preamble starts the message that Gemini itself puts first.
+const preamble = "<session_context>"
+
+// readChat gives the conversation of a chat file, and whether it has a message of the user.
+func readChat(_ string, data []byte) (id string, spoken bool) {
+	for line := range bytes.Lines(data) {
+		var r record
+		if json.Unmarshal(line, &r) != nil {
+			continue
+		}
+		if id == "" {
+			id = r.Session
+		}
+		if r.Type == "user" && !strings.HasPrefix(r.text(), preamble) {
+			return id, true
+		}
+	}
+	return id, false
+}
+
 // HasConversation reports whether the conversation has a message.
 func (Driver) HasConversation(disk fs.FS, logFiles, conversation string) bool {
-	if !forks.UUID.MatchString(conversation) {
-		return false
-	}
 	before, _, _ := strings.Cut(logFiles, "/"+filesName+"/")
-	c, ok := home{disk: disk, own: before, users: before}.find(conversation)
-	return ok && c.spoken
+	return home{disk: disk, own: before, users: before}.conversations().Has(conversation)
 }

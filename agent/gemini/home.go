@@ -1,14 +1,8 @@
 package gemini
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"fmt"
 	"io/fs"
-	"path"
 	"path/filepath"
-	"strings"
 
 	"berth/agent"
 	"berth/agent/forks"
@@ -49,12 +43,18 @@ func (h home) make(l *agent.Launch, s agent.Start) error {
 	for _, name := range h.toLink(s.Isolate == agent.IsolateFull) {
 		l.Links[filepath.Join(dir, name)] = filepath.Join(h.users, filesName, name)
 	}
-	data, err := h.settings(s)
+	file := ""
+	if s.Isolate != agent.IsolateFull {
+		file = filepath.Join(h.users, filesName, settingsName)
+	}
+	all, err := ours.Settings(s, file, "GEMINI_API_KEY", "gemini-api-key")
 	if err != nil {
 		return err
 	}
-	l.Files = map[string][]byte{filepath.Join(dir, settingsName): data}
-	return nil
+	if ui, ok := all["ui"].(map[string]any); ok && s.Hook != "" {
+		all = userfiles.Merge(all, map[string]any{"ui": readable(ui)})
+	}
+	return forks.Write(l, filepath.Join(dir, settingsName), all)
 }
 
 // toLink are the user's files that the session shares: all of them, or only the login's.
@@ -76,106 +76,4 @@ func (h home) toLink(full bool) []string {
 		}
 	}
 	return names
-}
-
-func (h home) usersSettings() (map[string]any, error) {
-	given := map[string]any{}
-	if h.disk == nil {
-		return given, nil
-	}
-	file := filepath.Join(h.users, filesName, settingsName)
-	data, err := userfiles.ReadSettings(h.disk, file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return given, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: Gemini's settings can't be read: %w", agent.ErrStart, err)
-	}
-	if given, err = userfiles.Object(data); err != nil {
-		return nil, fmt.Errorf("%w: %s: %w; take comments out of it, or write isolate: none or full", agent.ErrStart, file, err)
-	}
-	return given, nil
-}
-
-// chats finds the chat files of one project's name, or of all projects, in both homes:
-// .gemini/tmp/NAME/chats/session-TIME-ID8.jsonl.
-func (h home) chats(project, tail string) []string {
-	if h.disk == nil {
-		return nil
-	}
-	var found []string
-	for _, dir := range []string{h.own, h.users} {
-		names, _ := fs.Glob(h.disk, path.Join(userfiles.Name(filepath.Join(dir, filesName)), "tmp", project, "chats", "session-*"+tail+".jsonl"))
-		found = append(found, names...)
-	}
-	return found
-}
-
-// chat is what a chat file contains.
-type chat struct {
-	id     string
-	spoken bool // it has a message of the user
-}
-
-// preamble starts the message that Gemini itself puts first.
-const preamble = "<session_context>"
-
-func (h home) read(file string) (c chat, ok bool) {
-	data, err := fs.ReadFile(h.disk, file)
-	if err != nil {
-		return c, false
-	}
-	for line := range bytes.Lines(data) {
-		var r record
-		if json.Unmarshal(line, &r) != nil {
-			continue
-		}
-		if c.id == "" {
-			c.id = r.Session
-		}
-		if c.spoken = r.Type == "user" && !strings.HasPrefix(r.text(), preamble); c.spoken {
-			break
-		}
-	}
-	return c, c.id != ""
-}
-
-// find is the conversation with that id.
-func (h home) find(id string) (c chat, ok bool) {
-	for _, file := range h.chats("*", "-"+id[:min(8, len(id))]) {
-		if c, ok := h.read(file); ok && c.id == id {
-			return c, true
-		}
-	}
-	return chat{}, false
-}
-
-// latest is the conversation of a folder that was written last.
-func (h home) latest(cwd string) string {
-	var files []string
-	for _, dir := range []string{h.own, h.users} {
-		if project := h.project(dir, cwd); project != "" {
-			files = append(files, h.chats(project, "")...)
-		}
-	}
-	return forks.Newest(h.disk, files, func(file string) string {
-		if c, ok := h.read(file); ok && c.spoken {
-			return c.id
-		}
-		return ""
-	})
-}
-
-// project is the name that Gemini gave to a folder.
-func (h home) project(dir, cwd string) string {
-	if h.disk == nil {
-		return ""
-	}
-	roots, _ := fs.Glob(h.disk, path.Join(userfiles.Name(filepath.Join(dir, filesName)), "tmp", "*", rootName))
-	for _, file := range roots {
-		if data, err := fs.ReadFile(h.disk, file); err == nil && strings.TrimSpace(string(data)) == cwd {
-			return path.Base(path.Dir(file))
-		}
-	}
-	return ""
 }

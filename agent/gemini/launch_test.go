@@ -89,7 +89,12 @@ func TestLaunch(t *testing.T) {
 		t.Errorf("the user's own are gone: %s", l.Files["/s/gemini/.gemini/settings.json"])
 	}
 	for _, e := range events {
-		var groups []hookGroup
+		var groups []struct {
+			Hooks []struct {
+				Type, Command string
+				Timeout       int
+			}
+		}
 		if err := json.Unmarshal(got.Hooks[e], &groups); err != nil {
 			t.Fatalf("%s: %v", e, err)
 		}

@@ -30,23 +30,24 @@ func InSession(program, arguments string) string {
 }
 
 // UserFile is a user's settings file with the groups in its object hooks. A group of an earlier call is
-// replaced where it is, and everything else stays as it is and in its order.
-func UserFile(disk fs.FS, path string, groups []Group) (agent.UserFile, error) {
+// replaced where it is, and everything else stays as it is and in its order. A missing file begins as empty, which
+// is an object too.
+func UserFile(disk fs.FS, path, empty string, groups []Group) (agent.UserFile, error) {
 	file := agent.UserFile{Path: path}
 	before, err := userfiles.ReadSettings(disk, path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return file, fmt.Errorf("%w: read %s: %w", agent.ErrStart, path, err)
 	}
 	file.Before = before
-	if file.After, err = withGroups(before, groups); err != nil {
+	if file.After, err = withGroups(before, empty, groups); err != nil {
 		return file, fmt.Errorf("%w: %s: %w; make it valid JSON without comments, or add the hooks by hand", agent.ErrStart, path, err)
 	}
 	return file, nil
 }
 
-func withGroups(data []byte, groups []Group) ([]byte, error) {
+func withGroups(data []byte, empty string, groups []Group) ([]byte, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
-		data = []byte("{}")
+		data = []byte(empty)
 	}
 	top, err := readObject(data)
 	if err != nil {
@@ -95,14 +96,17 @@ func Position(data []byte, event string) (int, error) {
 	return slices.IndexFunc(file.Hooks[event], ours), nil
 }
 
-// ours reports whether Berth has added the group.
+// ours reports whether Berth has added the group. Copilot CLI has hooks in place of groups.
 func ours(group json.RawMessage) bool {
-	var g struct {
-		Hooks []struct {
-			Command string `json:"command"`
-		} `json:"hooks"`
+	type hook struct {
+		Command string `json:"command"`
 	}
-	return json.Unmarshal(group, &g) == nil && len(g.Hooks) == 1 && strings.HasPrefix(g.Hooks[0].Command, mark)
+	var g struct {
+		hook
+		Hooks []hook `json:"hooks"`
+	}
+	err := json.Unmarshal(group, &g)
+	return err == nil && (len(g.Hooks) == 0 && strings.HasPrefix(g.Command, mark) || len(g.Hooks) == 1 && strings.HasPrefix(g.Hooks[0].Command, mark))
 }
 
 // object is a JSON object with its members in order.

@@ -17,7 +17,7 @@ func TestUserFile(t *testing.T) {
 		return []Group{{"Stop", group(InSession(program, "--tell Stop"))}, {"Start", group(InSession(program, "--tell Start"))}}
 	}
 	disk := fstest.MapFS{"s.json": {Data: []byte(`{"z":1.50,"hooks":{"Stop":[{"hooks":[{"type":"command","command":"mine <&>"}]}]},"a":[1]}`)}}
-	first, err := UserFile(disk, "/s.json", groups("/old/berth-hold"))
+	first, err := UserFile(disk, "/s.json", "{}", groups("/old/berth-hold"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,18 +33,26 @@ func TestUserFile(t *testing.T) {
 	if at, err := Position(first.After, "Stop"); err != nil || at != 1 {
 		t.Errorf("it is at %d %v", at, err)
 	}
+	flat := []Group{{"Stop", map[string]any{"type": "command", "command": InSession("/old/berth-hold", "--tell Stop")}}}
+	for range 2 { // an agent's hooks without groups
+		file, err := UserFile(disk, "/flat.json", `{"version":1}`, flat)
+		if err != nil || !strings.Contains(string(file.After), `"version": 1`) || strings.Count(string(file.After), "hook --tell Stop") != 1 {
+			t.Errorf("without groups: %v %s", err, file.After)
+		}
+		disk["flat.json"] = &fstest.MapFile{Data: file.After}
+	}
 	disk["s.json"].Data = first.After
-	again, err := UserFile(disk, "/s.json", groups("/old/berth-hold"))
+	again, err := UserFile(disk, "/s.json", "{}", groups("/old/berth-hold"))
 	if err != nil || string(again.After) != after {
 		t.Errorf("a second time: %v %s", err, again.After)
 	}
-	newer, err := UserFile(disk, "/s.json", groups("/new/berth-hold"))
+	newer, err := UserFile(disk, "/s.json", "{}", groups("/new/berth-hold"))
 	if err != nil || strings.Contains(string(newer.After), "/old/") || strings.Count(string(newer.After), "exec '/new/berth-hold'") != 2 {
 		t.Errorf("of another program: %v %s", err, newer.After)
 	}
 	for _, wrong := range []string{`[]`, `{"hooks":3}`, `{"hooks":{"Stop":{}}}`, "{// comment\n}", `{} {}`, `{"a":1}}`, `{}]`, `{} x`, `{"a":`} {
 		disk["s.json"].Data = []byte(wrong)
-		if f, err := UserFile(disk, "/s.json", groups("/x")); err == nil {
+		if f, err := UserFile(disk, "/s.json", "{}", groups("/x")); err == nil {
 			t.Errorf("%s gives %s", wrong, f.After)
 		}
 	}

@@ -1,9 +1,7 @@
 package qwen
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"time"
@@ -81,23 +79,28 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 		if given := s.Env[systemVariable]; given != "" {
 			machines = given
 		}
-		data, err := settings(s, machines)
+		all, err := ours.Settings(s, machines, "OPENAI_API_KEY", "openai")
 		if err != nil {
 			return l, err
+		}
+		if s.Hook != "" {
+			all = userfiles.Merge(all, readable)
 		}
 		file := filepath.Join(own, "settings.json")
 		if s.Isolate == agent.IsolateFull { // the home has a file of that name
 			file = filepath.Join(own, "system", "settings.json")
 		}
 		l.Folders = append(l.Folders, filepath.Dir(file))
-		l.Files = map[string][]byte{file: data}
+		if err := forks.Write(&l, file, all); err != nil {
+			return l, err
+		}
 		l.Set[systemVariable] = file
 		if s.Env[defaultsVariable] == "" {
 			l.Set[defaultsVariable] = filepath.Join(filepath.Dir(machines), defaultsName)
 		}
 	}
-	l.LogFiles = filepath.Join(files, "projects", "*", "chats", "%s.jsonl")
-	words, err := chats{s.Disk, files}.conversations().Choose(&l, s)
+	l.LogFiles = logFiles(files)
+	words, err := conversations(s.Disk, files).Choose(&l, s)
 	if err != nil {
 		return l, err
 	}
@@ -115,41 +118,6 @@ func usersFiles(env map[string]string) string {
 // subcommands have no conversation.
 var subcommands = []string{"auth", "board", "channel", "extensions", "hooks", "mcp", "review", "sandbox", "serve", "sessions", "update"}
 
-// settings are the machine's settings with the session's merged over them, the session's MCP servers,
-// and Berth's hooks after all others.
-func settings(s agent.Start, machines string) ([]byte, error) {
-	all := map[string]any{}
-	if s.Disk != nil {
-		data, err := userfiles.ReadSettings(s.Disk, machines)
-		if err == nil {
-			all, err = userfiles.Object(data)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%w: %s: %w; take comments out of it, or write isolate: none", agent.ErrStart, machines, err)
-		}
-	}
-	if s.Isolate == agent.IsolateFull && s.Groom == agent.GroomAuto && s.Own["OPENAI_API_KEY"] != "" {
-		all = userfiles.Merge(all, map[string]any{"security": map[string]any{"auth": map[string]any{"selectedType": "openai"}}})
-	}
-	all = userfiles.Merge(all, s.Settings)
-	all = userfiles.Merge(all, forks.Servers(s.MCP))
-	if s.Hook != "" {
-		if _, ok := all["hooks"].(map[string]any); !ok && all["hooks"] != nil {
-			return nil, fmt.Errorf("%w: settings.hooks isn't a map of events; write hooks: {Stop: [{hooks: [...]}]}", agent.ErrStart)
-		}
-		ours := map[string]any{}
-		for _, e := range events {
-			ours[e] = groups(s, e)
-		}
-		all = userfiles.Merge(userfiles.Merge(all, readable), map[string]any{"hooks": ours})
-	}
-	out, err := hooks.Encode(all)
-	if err != nil {
-		return nil, fmt.Errorf("encode what Qwen Code is started with: %w", err)
-	}
-	return append(out, '\n'), nil
-}
-
 // readable is what Berth needs to read the screen and the title, and to type: the language of the
 // dialogs, the title's marks, and no suggested message, which an Enter in an empty composer would send.
 var readable = map[string]any{
@@ -163,21 +131,25 @@ const (
 	byHook   = "^(?!(ask_user_question|exit_plan_mode)$)"
 )
 
-// groups are the hooks for an event. That of a permission can ask, unless its dialog takes more than yes or no.
-func groups(s agent.Start, event string) []any {
-	one := func(matcher, command string, timeout time.Duration) map[string]any {
-		group := map[string]any{"hooks": []any{map[string]any{
-			"type": "command", "name": "berth", "command": command, "timeout": int(timeout.Seconds()),
-		}}}
-		if matcher != "" {
-			group["matcher"] = matcher
-		}
-		return group
+// ours are Berth's hooks.
+var ours = forks.Hooks{
+	Events: events, End: "Stop",
+	Group:   func(command string, timeout time.Duration) any { return group("", command, timeout) },
+	Answers: map[string]func(agent.Start) []any{permissionEvent: answering},
+}
+
+// group is a hook of the tools that the matcher matches.
+func group(matcher, command string, timeout time.Duration) map[string]any {
+	one := map[string]any{"hooks": []any{map[string]any{"type": "command", "name": "berth", "command": command, "timeout": int(timeout.Seconds())}}}
+	if matcher != "" {
+		one["matcher"] = matcher
 	}
-	command, timeout := hooks.Command(s, event, "Stop")
-	if event != permissionEvent {
-		return []any{one("", command, timeout)}
-	}
-	ask := fmt.Sprintf("%s hook --ask %s %s %s", hooks.Quote(s.Hook), askHold, askGrace, event)
-	return []any{one(byDialog, command, timeout), one(byHook, ask, askHold+10*time.Second)}
+	return one
+}
+
+// answering are the hooks of a permission, which can ask unless its dialog takes more than yes or no.
+func answering(s agent.Start) []any {
+	command, timeout := hooks.Command(s, permissionEvent, "")
+	ask := fmt.Sprintf("%s hook --ask %s %s %s", hooks.Quote(s.Hook), askHold, askGrace, permissionEvent)
+	return []any{group(byDialog, command, timeout), group(byHook, ask, askHold+10*time.Second)}
 }

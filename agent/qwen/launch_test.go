@@ -92,7 +92,7 @@ func TestIsolation(t *testing.T) {
 	if err != nil || l.Set["QWEN_HOME"] != "/state/S/qwen" || l.Links["/state/S/qwen/oauth_creds.json"] != "/home/me/.qwen/oauth_creds.json" {
 		t.Errorf("full: %+v %v", l, err)
 	}
-	if data := string(l.Files["/state/S/qwen/system/settings.json"]); !strings.Contains(data, `"selectedType":"openai"`) {
+	if data := string(l.Files["/state/S/qwen/system/settings.json"]); !strings.Contains(data, `"selectedType": "openai"`) {
 		t.Errorf("full: %s", data)
 	}
 	_, err = qwen.Driver{}.Launch(start(func(s *agent.Start) { s.Settings = map[string]any{"hooks": []any{}} }))

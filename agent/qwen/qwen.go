@@ -29,6 +29,8 @@ type Driver struct {
 // The interfaces that the driver implements.
 var (
 	_ agent.Driver             = Driver{}
+	_ agent.VisitorReader      = Driver{}
+	_ agent.HookInstaller      = Driver{}
 	_ agent.Launcher           = Driver{}
 	_ agent.ConversationFinder = Driver{}
 	_ agent.VersionLister      = Driver{}

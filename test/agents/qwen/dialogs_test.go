@@ -30,7 +30,7 @@ func (l *lab) answers(kind string, message func(n int) string, ways []way) {
 	for i, w := range ways {
 		m := message(i)
 		p := l.asks(m, kind)
-		r, status := l.Try("", append([]string{"--takeover", "--prompt", p.ID}, strings.Fields(w.answer)...)...)
+		r, status := l.Answer(append([]string{"--takeover", "--prompt", p.ID}, strings.Fields(w.answer)...)...)
 		if status != 0 || !r.Confirmed || r.Outcome != w.outcome || r.Channel != "keys" {
 			l.T.Fatalf("%s: status %d, %+v %+v", w.answer, status, r, r.Error)
 		}
