@@ -31,7 +31,7 @@ var arrows = map[string]string{
 	"agent/compose":       "agent agent/pattern",
 	"agent/hooks":         "agent agent/userfiles",
 	"agent/userfiles":     "",
-	"agent/forks":         "agent agent/pattern",
+	"agent/forks":         "agent agent/hooks agent/pattern agent/userfiles",
 	"agent/generic/rules": "agent api terminal",
 	"agent/generic":       "agent agent/compose agent/generic/rules terminal",
 
