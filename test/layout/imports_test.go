@@ -101,6 +101,7 @@ var arrows = map[string]string{
 	"fleet/realm":  "",
 	"fleet/broker": "fleet/realm",
 	"fleet/join":   "fleet/conn fleet/invite fleet/realm",
+	"fleet/relay":  "fleet/join keys sshd",
 
 	// Programs.
 	"cmd/berth-hold":       "sessions/hold",

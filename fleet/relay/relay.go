@@ -1,0 +1,186 @@
+// Package relay is a gateway's way to a host: it opens SSH over a stream of the fleet, as itself, with a pass for
+// the caller, and joins the caller's session to one on the host. The host decides what the caller may do.
+//
+// The caller's session is an sshd.Session at the gateway. Run gives the session on the host the same command
+// or subsystem, terminal, environment, input and signals, and returns its exit status. Three goroutines
+// serve a Run, and end with it.
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	ssh "charm.land/ssh"
+	gossh "golang.org/x/crypto/ssh"
+
+	"berth/fleet/join"
+	"berth/keys"
+	"berth/sshd"
+)
+
+// connectTime bounds the way to a host, with the login there.
+const connectTime = 2 * time.Second
+
+// reviewEvery is how often the caller's rights at the gateway are compared with those of its pass.
+const reviewEvery = 500 * time.Millisecond
+
+// Why a host isn't reached, or a session ended.
+var (
+	ErrUnreachable = errors.New("the host can't be reached")
+	ErrNarrowed    = errors.New("you have fewer rights now: connect again to use the remaining ones")
+)
+
+// Gateway reaches hosts. Its fields don't change.
+type Gateway struct {
+	Name      string       // in passes and audit logs
+	Key       gossh.Signer // that it proves
+	Authority gossh.Signer // of passes
+	Host      func(name string) (join.Host, error)
+	Dial      func(ctx context.Context, host string) (net.Conn, error)
+	Now       func() time.Time
+}
+
+// Client logs in at a host for a person. The host's key must be one that it had when it joined. The caller
+// closes the client. The error is ErrUnreachable at the latest after connectTime.
+func (g *Gateway) Client(ctx context.Context, name string, person keys.Identity) (*gossh.Client, error) {
+	host, err := g.Host(name)
+	if err != nil {
+		return nil, fmt.Errorf("find the host %s: %w", name, err)
+	}
+	var known []gossh.PublicKey
+	for _, line := range host.HostKeys {
+		key, _, _, _, err := gossh.ParseAuthorizedKey([]byte(line))
+		if err != nil {
+			return nil, fmt.Errorf("read the key of the host %s: %w", name, err)
+		}
+		known = append(known, key)
+	}
+	if len(known) == 0 {
+		return nil, fmt.Errorf("the host %s has no key", name)
+	}
+	cert, err := keys.Pass{Person: person, Gateway: g.Key.PublicKey(), GatewayName: g.Name, Host: name, HostKey: known[0]}.Sign(g.Authority, g.Now())
+	if err != nil {
+		return nil, err
+	}
+	signer, err := gossh.NewCertSigner(cert, g.Key)
+	if err != nil {
+		return nil, fmt.Errorf("prove the pass: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectTime)
+	defer cancel()
+	conn, err := g.Dial(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", name, ErrUnreachable, err)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	c, channels, requests, err := gossh.NewClientConn(conn, name, &gossh.ClientConfig{
+		User: keys.UsualUser, Auth: []gossh.AuthMethod{gossh.PublicKeys(signer)},
+		HostKeyCallback: func(_ string, _ net.Addr, key gossh.PublicKey) error {
+			if !slices.ContainsFunc(known, func(k gossh.PublicKey) bool { return string(k.Marshal()) == string(key.Marshal()) }) {
+				return fmt.Errorf("the host key of %s isn't one that it had when it joined: remove the host with fleet rm, and invite it again", name)
+			}
+			return nil
+		},
+	})
+	if err != nil {
+		_ = conn.Close()
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("%s: %w: it doesn't answer within %s", name, ErrUnreachable, connectTime)
+		}
+		return nil, fmt.Errorf("log in at %s: %w", name, err)
+	}
+	return gossh.NewClient(c, channels, requests), nil
+}
+
+// Run runs a command on the host for the caller of s, its subsystem, or a shell, and returns the exit status.
+// It ends when the host's session does, when the caller leaves, or when the caller has fewer rights at the gateway
+// than person, who the client's pass is for. The client can't be used afterwards.
+func Run(client *gossh.Client, s *sshd.Session, person keys.Identity, command string) (int, error) {
+	defer client.Close()
+	session, err := client.NewSession()
+	if err != nil {
+		return 0, fmt.Errorf("open a session: %w", err)
+	}
+	defer session.Close()
+	session.Stdout, session.Stderr = s, s.Stderr()
+	input, err := session.StdinPipe()
+	if err != nil {
+		return 0, fmt.Errorf("open the host's input: %w", err)
+	}
+	for name, value := range s.Env() {
+		_ = session.Setenv(name, value) // the host keeps what it wants
+	}
+	if s.Terminal != nil {
+		cols, rows := s.Window()
+		if err := session.RequestPty(s.Terminal.Term, rows, cols, gossh.TerminalModes{}); err != nil {
+			return 0, fmt.Errorf("open a terminal: %w", err)
+		}
+	}
+	switch {
+	case s.Subsystem() != "":
+		err = session.RequestSubsystem(s.Subsystem())
+	case command == "":
+		err = session.Shell()
+	default:
+		err = session.Start(command)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("start: %w", err)
+	}
+	return follow(client, session, s, person, input)
+}
+
+// follow passes on what the caller does until the host's session ends.
+func follow(client *gossh.Client, session *gossh.Session, s *sshd.Session, person keys.Identity, input io.WriteCloser) (int, error) {
+	ctx, cancel := context.WithCancelCause(s.Context())
+	signals := make(chan ssh.Signal, 1)
+	s.Signals(signals)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer s.Signals(nil)
+	defer cancel(nil)
+	defer client.Close() // so that a write to the host returns
+	stop := context.AfterFunc(ctx, func() { _ = client.Close() })
+	defer stop()
+	running.Go(func() {
+		_, _ = io.Copy(input, s.Input.Reader(ctx))
+		_ = input.Close()
+	})
+	running.Go(func() {
+		tick := time.NewTicker(reviewEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-s.Resized():
+				cols, rows := s.Window()
+				_ = session.WindowChange(rows, cols) // an error is the end of the session
+			case signal := <-signals:
+				_ = session.Signal(gossh.Signal(signal))
+			case <-tick.C:
+				if person.NarrowedTo(s.Identity()) {
+					cancel(ErrNarrowed)
+				}
+			}
+		}
+	})
+	err := session.Wait()
+	var exit *gossh.ExitError
+	switch {
+	case err == nil:
+		return 0, nil
+	case errors.As(err, &exit):
+		return exit.ExitStatus(), nil
+	case ctx.Err() != nil:
+		return 0, context.Cause(ctx)
+	}
+	return 0, fmt.Errorf("%w: the connection broke", ErrUnreachable)
+}
