@@ -330,6 +330,36 @@ func TestWithoutCredentials(t *testing.T) {
 	f.connect(t, login)
 }
 
+// TestAnAnswerToAnother is a client without credentials that wants its answer sent to a host. An answer goes to
+// the account of who asked, whatever subject it names.
+func TestAnAnswerToAnother(t *testing.T) {
+	f := newFleet(t)
+	gateway := f.gateway(t)
+	answered := make(chan error, 1)
+	if _, err := gateway.Subscribe(realm.JoinSubject, func(m *nats.Msg) { answered <- m.Respond([]byte("forged")) }); err != nil {
+		t.Fatal(err)
+	}
+	_, login := f.host(t, "box2")
+	box2, read := f.connect(t, login), make(chan string, 8)
+	if _, err := box2.Subscribe("berth.to.box2.>", func(m *nats.Msg) { read <- m.Subject }); err != nil {
+		t.Fatal(err)
+	}
+	joiner := f.connect(t, nats.CustomInboxPrefix(realm.JoinInbox))
+	if err := errors.Join(gateway.Flush(), box2.Flush(), joiner.PublishRequest(realm.JoinSubject, "berth.to.box2.c.x", []byte("token"))); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []func() bool{
+		func() bool { return len(answered) == 1 && <-answered == nil },
+		func() bool { return gateway.Publish("berth.to.box2.end", nil) == nil },
+		func() bool { return len(read) > 0 },
+	} {
+		until(t, "the question, the answer and a message", step)
+	}
+	if subject := <-read; subject != "berth.to.box2.end" {
+		t.Errorf("the host has read %s", subject)
+	}
+}
+
 // TestRemovedHosts ends a host's connection, and keeps it out, also after a restart with the same file.
 func TestRemovedHosts(t *testing.T) {
 	f := newFleet(t)
