@@ -163,10 +163,15 @@ func (s Shell) Nudges(l *Lab, a *Agent, n int, message func(i int) (text, arrive
 // says sends the first message to an agent, which may keep it until it has started up.
 func (s Shell) says(l *Lab, a *Agent, text string) {
 	l.T.Helper()
-	if n := l.Nudge(text); n.Status != 0 && (n.Error == nil || n.Error.Code != "UNCONFIRMED") {
+	n := l.Nudge(text)
+	late := n.Error != nil && n.Error.Code == "UNCONFIRMED"
+	if n.Status != 0 && !late {
 		l.T.Fatalf("%s: %+v %+v", text, n, n.Error)
 	}
 	l.Poll(func() bool { return l.API.Arrivals(text) == 1 }, func() string { return text + " doesn't arrive" })
+	if late { // it may still be idle from before
+		l.See("^[^:]*" + text[strings.LastIndex(text, " "):])
+	}
 	a.rests(l)
 }
 
