@@ -97,7 +97,7 @@ test-agents-ci:
 # the messages, the dialogs of a turn and of a start, and what only that version has.
 # TestRespondNotices and the scenario person-first are too, but not on a machine with many
 # times its work: 2.1.330 takes no notice of a person's key that comes early.
-NEWER := TestVersion$$|TestMessagesByLog|TestScenarios$$/^(messages|odd-commands|permission|small-window|two-in-a-row)$$|TestTwoInARow|TestKeysTwoInARow|TestQuestions|TestPlan$$|TestSubagents|TestPermission|TestRespondPermission|TestRespondTrustRefused|TestRespondPlan|TestRespondQuestions|TestRespondSetup|TestRespondEachSetup|TestRespondHeldBack|TestAutoMode|TestHiddenSubagent|TestStrayLeft|TestNote$$|TestNextSkill|TestHiddenText|TestFormAskedAgain|TestJapanese
+NEWER := TestVersion$$|TestInbox$$|TestMessagesByLog|TestScenarios$$/^(messages|odd-commands|permission|small-window|two-in-a-row)$$|TestTwoInARow|TestKeysTwoInARow|TestQuestions|TestPlan$$|TestSubagents|TestPermission|TestRespondPermission|TestRespondTrustRefused|TestRespondPlan|TestRespondQuestions|TestRespondSetup|TestRespondEachSetup|TestRespondHeldBack|TestAutoMode|TestHiddenSubagent|TestStrayLeft|TestNote$$|TestNextSkill|TestHiddenText|TestFormAskedAgain|TestJapanese
 test-claude-newer:
 	AGENT_VERSION=2.1.330 $(AGENTS_TEST) -count=1 -timeout 10m -run '$(NEWER)' ./test/agents/claude
 	AGENT_VERSION=2.1.330 $(AGENTS_TEST) -count=1 -timeout 5m -run 'TestDelays$$/allowed' ./test/agents/claude
@@ -127,10 +127,12 @@ soak-shells:
 test-together:
 	$(AGENTS_TEST) -count=1 -timeout 20m ./test/agents/together
 
-# Messages between sessions while the server is killed, this many.
+# Messages between sessions while the server is killed, this many; and this many prompts by three at once.
 MESSAGES ?= 1000
+PROMPTS ?= 200
 soak-together:
 	BERTH_SOAK_MESSAGES=$(MESSAGES) $(GO) test ./test/faults -run TestMessagesKilled -count=1 -v -timeout 1h
+	BERTH_SOAK=12 BERTH_SOAK_PROMPTS=$(PROMPTS) $(AGENTS_TEST) -count=1 -timeout 1h -run 'TestShared$$' ./test/agents/together
 
 # Side by side with sshd and tmux, as ratios; needs Debian's openssh-server and tmux.
 bench: build
