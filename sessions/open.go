@@ -52,8 +52,11 @@ func Open(ctx context.Context, o Options) (*Registry, error) {
 		r.log.Error("some messages between sessions can't be read", "error", err)
 	}
 	place, known := r.mail.Place()
-	if !known { // a parent has learnt of older events without Berth
+	if !known || place > log.Head() { // a parent has learnt of older events without Berth, or the log is a new one
 		place = log.Head()
+		if err := r.mail.KeepPlace(place); err != nil {
+			r.log.Error("a restarted server may not pass on events of children", "error", err)
+		}
 	}
 	if r.watcher, err = watch.New(); err != nil {
 		r.log.Warn("cannot watch files: changes of agents' files are noticed late, by polling", "error", err)
