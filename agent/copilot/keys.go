@@ -8,11 +8,10 @@ import (
 
 	"berth/agent"
 	"berth/agent/drawn"
+	"berth/agent/forks"
 )
 
 const (
-	// between is the pause after a key. The next key waits until the screen shows this one's effect.
-	between = 100 * time.Millisecond
 	// dialogShownFor is how long a dialog must be on the screen before its first key.
 	dialogShownFor = 300 * time.Millisecond
 )
@@ -51,7 +50,7 @@ func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.Key
 // press presses a key while the dialog is unchanged, with nothing typed into it.
 func press(key, outcome string, d *agent.Dialog) agent.KeyAnswer {
 	return agent.KeyAnswer{Outcome: outcome, Steps: []agent.Step{{
-		Key: key, Pause: between, Wants: "the dialog as it was",
+		Key: key, Pause: forks.Between, Wants: "the dialog as it was",
 		Ready: func(r *agent.Reading) bool {
 			return r.Dialog.SameAs(d) && r.Dialog.Input == "" && r.Dialog.Key == d.Key
 		},
@@ -99,8 +98,8 @@ func refuse(reason string, d *agent.Dialog) agent.KeyAnswer {
 		}
 	}
 	k.Steps = append(k.Steps,
-		agent.Step{Paste: reason, Pause: between, Wants: "the refusal chosen, without words", Ready: at("")},
-		agent.Step{Key: "Enter", Pause: between, Wants: "the reason in the refusal", Ready: at(reason)})
+		agent.Step{Paste: reason, Pause: forks.Between, Wants: "the refusal chosen, without words", Ready: at("")},
+		agent.Step{Key: "Enter", Pause: forks.Between, Wants: "the reason in the refusal", Ready: at(reason)})
 	return k
 }
 
@@ -122,26 +121,14 @@ func questionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	case a.Option < 1 || a.Option > len(d.Options):
 		return agent.KeyAnswer{}, fmt.Errorf("%w: it has the options 1 to %d", agent.ErrAnswer, len(d.Options))
 	}
-	k, at := agent.KeyAnswer{Outcome: agent.OutcomeAnswered}, d.Focused()
-	if at == 0 {
-		return k, fmt.Errorf("%w: a person is typing into it; use keys or attach", agent.ErrCannot)
+	from := d.Focused()
+	if from == 0 {
+		return agent.KeyAnswer{}, fmt.Errorf("%w: a person is typing into it; use keys or attach", agent.ErrCannot)
 	}
-	key, by := "Down", 1
-	if a.Option < at {
-		key, by = "Up", -1
-	}
-	for ; ; at += by {
-		chosen, name := at, key
-		if at == a.Option {
-			name = "Enter"
-		}
-		k.Steps = append(k.Steps, agent.Step{Key: name, Pause: between, Wants: fmt.Sprintf("option %d chosen", at), Ready: func(r *agent.Reading) bool {
-			return r.Dialog.SameAs(d) && r.Dialog.Key == d.Key && r.Dialog.Focused() == chosen
-		}})
-		if at == a.Option {
-			return k, nil
-		}
-	}
+	w := forks.Way{Page: func(now *agent.Dialog) bool { return now.SameAs(d) && now.Key == d.Key }}
+	w.Walk(from, a.Option, func(now *agent.Dialog, row int) bool { return now.Focused() == row })
+	w.Key("Enter", "the option chosen", func(now *agent.Dialog) bool { return now.Focused() == a.Option })
+	return agent.KeyAnswer{Steps: w.Steps, Outcome: agent.OutcomeAnswered}, nil
 }
 
 // formKeysFor: a form with other fields is declined or cancelled.

@@ -1,12 +1,14 @@
 package copilot
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"berth/agent"
+	"berth/agent/forks"
 )
 
 // ErrLine is the error for a line that isn't a line of the session log.
@@ -99,12 +101,6 @@ func (Driver) Log(line []byte) ([]agent.Fact, error) {
 	return []agent.Fact{f}, nil
 }
 
-// classes are the classes of HTTP statuses.
-var classes = map[int]agent.Class{
-	400: agent.Invalid, 401: agent.Unauthorized, 402: agent.OutOfCredits, 403: agent.Unauthorized, 404: agent.Invalid,
-	413: agent.ContextFull, 422: agent.Invalid, 429: agent.RateLimited,
-}
-
 // kinds are the classes of Copilot's own types of errors, for errors without a status.
 var kinds = map[string]agent.Class{
 	"authentication": agent.Unauthorized, "authorization": agent.Unauthorized, "rate_limit": agent.RateLimited, "quota": agent.OutOfCredits,
@@ -113,17 +109,9 @@ var kinds = map[string]agent.Class{
 
 // failure classifies an error by its status, else by its type.
 func failure(d *data) *agent.Failure {
-	class, ok := classes[d.Status]
-	switch {
-	case ok:
-	case d.Status >= 500:
-		class = agent.Overloaded
-	case kinds[d.Kind] != "":
-		class = kinds[d.Kind]
-	case d.Status == 0 && d.Kind == "query":
+	class := cmp.Or(forks.Class(d.Status), kinds[d.Kind])
+	if class == "" && d.Status == 0 && d.Kind == "query" {
 		class = agent.Network
-	default:
-		class = agent.OtherFailure
 	}
-	return &agent.Failure{Class: class, Text: d.Message}
+	return &agent.Failure{Class: cmp.Or(class, agent.OtherFailure), Text: d.Message}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/agent/compose"
 	"berth/agent/pattern"
 )
 
@@ -91,17 +92,8 @@ func (s *screen) read(top, bottom int, footer string) *agent.Composer {
 	for i := top + 1; i < bottom; i++ {
 		lines = append(lines, strings.TrimRight(strings.TrimPrefix(strings.TrimPrefix(s.text(i), bar), " "), " "))
 	}
-	whole := strings.Join(lines, "\n")
-	c.Text = strings.TrimRight(whole, "\n")
 	atStart := s.view.Cursor.Row == top+1 && s.view.Cursor.Col <= 2
-	switch {
-	case c.Text == "":
-		c.Empty = len(lines) == 1
-	case len(lines) == 1 && atStart && isHint(s.view.Lines[top+1]):
-		c.Hint, c.Text, c.Empty = c.Text, "", true
-	default:
-		c.Blank = len(whole) - len(c.Text)
-	}
+	compose.Draft(c, lines, true, atStart && isHint(s.view.Lines[top+1]))
 	return c
 }
 

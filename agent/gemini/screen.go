@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/agent/compose"
 	"berth/agent/forks"
 	"berth/agent/pattern"
 )
@@ -186,18 +187,7 @@ func readComposer(rows []agent.Row) *agent.Composer {
 		lines = append(lines, strings.TrimRight(text, " "))
 	}
 	c.Focused = caretRow >= 0
-	whole := strings.Join(lines, "\n")
-	c.Text = strings.TrimRight(whole, "\n")
-	atStart := caretRow < 0 || caretRow == 0 && caretAt == 0
-	switch {
-	case strings.TrimSpace(c.Text) == "":
-		c.Empty = atStart && len(lines) == 1
-		c.Text = ""
-	case len(lines) == 1 && isHint(c.Text, c.Focused, caretRow == 0 && caretAt == 0):
-		c.Hint, c.Text, c.Empty = strings.TrimSpace(c.Text), "", true
-	default:
-		c.Blank = len(whole) - len(c.Text)
-	}
+	compose.Draft(c, lines, caretRow < 0 || caretRow == 0 && caretAt == 0, isHint(lines[0], c.Focused, caretRow == 0 && caretAt == 0))
 	return c
 }
 

@@ -1,9 +1,11 @@
 package qwen
 
 import (
+	"cmp"
 	"strings"
 
 	"berth/agent"
+	"berth/agent/forks"
 	"berth/agent/pattern"
 )
 
@@ -16,12 +18,6 @@ var classes = map[string]agent.Class{
 // status matches the API's status in an error's text.
 var status = pattern.New(`^(?:\[API Error: )?(\d{3})\b`)
 
-// statuses are the classes by the API's status.
-var statuses = map[string]agent.Class{
-	"400": agent.Invalid, "401": agent.Unauthorized, "402": agent.OutOfCredits, "403": agent.Unauthorized, "404": agent.Invalid,
-	"422": agent.Invalid, "429": agent.RateLimited, "500": agent.Overloaded, "502": agent.Overloaded, "503": agent.Overloaded, "529": agent.Overloaded,
-}
-
 // failure is an error: kind is the hook's word for it, text its text.
 func failure(kind, text string) *agent.Failure {
 	f := &agent.Failure{Class: agent.OtherFailure, Text: text}
@@ -31,11 +27,11 @@ func failure(kind, text string) *agent.Failure {
 			f.Class = agent.Network
 		}
 	}
-	if m := status.FindStringSubmatch(text); m != nil && statuses[m[1]] != "" {
-		f.Class = statuses[m[1]]
-	} else if classes[kind] != "" {
-		f.Class = classes[kind]
+	number := 0
+	if m := status.FindStringSubmatch(text); m != nil {
+		number = pattern.Number(m[1])
 	}
+	f.Class = cmp.Or(forks.Class(number), classes[kind], f.Class)
 	if strings.Contains(low, "maximum context length") || strings.Contains(low, "context window") {
 		f.Class = agent.ContextFull
 	}

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"berth/agent"
+	"berth/agent/compose"
 	"berth/agent/forks"
 	"berth/agent/pattern"
 	"berth/terminal"
@@ -128,18 +129,10 @@ func (s *screen) readComposer(top, bottom int) *agent.Composer {
 	caret := s.view.Cursor
 	c.Focused = caret.Visible && caret.Row > top && caret.Row < bottom
 	atStart := !c.Focused || caret.Row == top+1 && caret.Col == indent
-	whole := strings.Join(lines, "\n")
-	c.Text = strings.TrimRight(whole, "\n")
 	first := s.view.Lines[top+1]
-	switch {
-	case strings.TrimSpace(c.Text) == "":
-		c.Text, c.Empty = "", atStart && len(lines) == 1
 	// A hint is drawn in a color of its own after the caret, which covers its first column.
-	case len(lines) == 1 && atStart && (" "+c.Text == placeholder || c.Text == placeholder || s.isHint(first, indent)):
-		c.Hint, c.Text, c.Empty = strings.TrimSpace(c.Text), "", true
-	default:
-		c.Blank = len(whole) - len(c.Text)
-	}
+	hint := " "+lines[0] == placeholder || lines[0] == placeholder || s.isHint(first, indent)
+	compose.Draft(c, lines, atStart, atStart && hint)
 	return c
 }
 
