@@ -34,6 +34,14 @@ type lab struct {
 // newLab starts copilot, followed by its driver, in a home of its own, with these flags of new.
 func newLab(t *testing.T, seed Seed, flags ...string) *lab {
 	t.Helper()
+	l := prepare(t, seed)
+	l.start("lab", flags...)
+	return l
+}
+
+// prepare has a home and a host without sessions.
+func prepare(t *testing.T, seed Seed) *lab {
+	t.Helper()
 	t.Parallel()
 	l := &lab{Lab: testbed.New(t, programs.Berth, patient, StartAPI)}
 	var err error
@@ -44,7 +52,6 @@ func newLab(t *testing.T, seed Seed, flags ...string) *lab {
 		return evidence == "hook:UserPromptSubmit" || evidence == "it is working, and the composer is empty"
 	}
 	check(t, l.Host.Start())
-	l.start("lab", flags...)
 	return l
 }
 

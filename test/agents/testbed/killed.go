@@ -33,10 +33,12 @@ func killedInAnAnswer(l *Lab, a *Agent) {
 			return again || s.State == "idle"
 		}, func() string { return "it neither asks nor rests: " + string(l.Call("state", l.Name)) })
 		if again {
-			if now := a.answerable(l, a.Channel, ""); now.Input != p.Input {
+			// A hook waits for the next server for a bounded time, and then the dialog comes.
+			now := l.PromptUntil("answerable", func(p Shown) bool { return a.HookHides && p.Channel == "hook" || p.Ready && p.OnScreen })
+			if now.Input != p.Input {
 				l.T.Fatalf("the prompt was %+v and is %+v", p, now)
 			}
-			l.Respond(a.Channel, "accepted", "accept")
+			l.Respond(now.Channel, "accepted", "accept")
 		}
 		a.rests(l)
 		given := l.Events("respond")[before:]

@@ -33,7 +33,7 @@ var Scenarios = []Scenario{
 	{Name: "restart", What: "`restart` resumes the conversation; so does `--restart on-failure` after a crash", flags: []string{"--restart", "on-failure"}, run: restart},
 	{Name: "gate", What: "a gate holds the agent back at the end of its turn as often as its cap says", run: gate},
 	{Name: "start-context", What: "a conversation starts with the context that the session has", run: startContext},
-	{Name: "kill", What: "`kill` leaves no process, also while a command runs", run: kill, Without: map[string]string{"qwen": "it refuses a command that sleeps"}},
+	{Name: "kill", What: "`kill` leaves no process, also while a command runs", run: kill},
 	{Name: "no-hooks", What: "without hooks the state is known, a message is confirmed and a dialog is answered by keys", run: noHooks},
 }
 
