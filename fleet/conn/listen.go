@@ -51,14 +51,16 @@ func (l *Listener) asked(m *nats.Msg) {
 		_ = l.send(m.Reply, "", frame{kind: kindReset, data: []byte(err.Error())})
 		return
 	}
+	s.mu.Lock() // the end's goroutine knows it already
 	s.opened, s.limit = true, f.number
+	s.mu.Unlock()
 	select {
 	case l.queue <- s:
 	default:
 		s.fail(ErrBusy)
 		return
 	}
-	if err := l.send(s.out, s.in, frame{kind: kindAccept, number: s.granted}); err != nil {
+	if err := l.send(s.out, s.in, frame{kind: kindAccept, number: uint64(l.o.Window)}); err != nil {
 		s.end(ErrDisconnected)
 	}
 }
