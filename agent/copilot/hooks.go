@@ -25,7 +25,7 @@ type event struct {
 // the first message.
 func (Driver) Hook(payload []byte) ([]agent.Fact, error) {
 	var e event
-	f, err := forks.ReadEvent(payload, &e, &e.Event)
+	f, err := forks.ReadEvent(payload, &e, &e.Event, events)
 	if err != nil {
 		return nil, err
 	}

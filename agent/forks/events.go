@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"berth/agent"
@@ -31,8 +32,9 @@ type Event struct {
 }
 
 // ReadEvent reads a payload into an agent's event, and its Event within that. The fact has what most events report;
-// what it doesn't know is Noted.
-func ReadEvent(payload []byte, event any, e *Event) (f agent.Fact, err error) {
+// what it doesn't know is Noted. So is an event that isn't among the agent's own, because agents share this table and
+// not their events' names.
+func ReadEvent(payload []byte, event any, e *Event, own []string) (f agent.Fact, err error) {
 	if err := json.Unmarshal(payload, event); err != nil {
 		return f, fmt.Errorf("read a hook event: %w: %w", ErrEvent, err)
 	}
@@ -43,6 +45,9 @@ func ReadEvent(payload []byte, event any, e *Event) (f agent.Fact, err error) {
 	f = agent.Fact{
 		Kind: agent.Noted, Source: agent.SourceHook, Cause: "hook:" + e.Name, At: e.at(), Conversation: e.Session, Tool: e.Tool, Input: e.Input,
 		Evidence: e.Tool,
+	}
+	if !slices.Contains(own, e.Name) {
+		return f, nil
 	}
 	switch e.Name {
 	case "SessionStart":

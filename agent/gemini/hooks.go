@@ -18,7 +18,7 @@ type event struct {
 // ids of turns or calls. SessionEnd comes twice when the program ends.
 func (Driver) Hook(payload []byte) ([]agent.Fact, error) {
 	var e event
-	f, err := forks.ReadEvent(payload, &e, &e.Event)
+	f, err := forks.ReadEvent(payload, &e, &e.Event, events)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ type event struct {
 // the approval. The notification "idle_prompt" comes at every rest, also before StopFailure: the title is as quick.
 func (Driver) Hook(payload []byte) ([]agent.Fact, error) {
 	var e event
-	f, err := forks.ReadEvent(payload, &e, &e.Event)
+	f, err := forks.ReadEvent(payload, &e, &e.Event, events)
 	if err != nil {
 		return nil, err
 	}
