@@ -206,8 +206,8 @@ func above(rows []string) string {
 // choiceRow matches an option of a form, which has no number.
 var choiceRow = pattern.New(`^ (❯ |  )(\S.*)$`)
 
-// form reads the form of ask_user. One field with a choice is a question. Anything else is a notice,
-// which can be declined: Berth fills in no form of Copilot.
+// form reads the form of ask_user. One field with a choice is a question: its title is the field's name, with what
+// is said about the field. Anything else is a notice, which can be declined: Berth fills in no form of Copilot.
 func form(d *agent.Dialog) *agent.Dialog {
 	end := foot(d.Lines, formKeys)
 	if end < 0 {
@@ -221,7 +221,8 @@ func form(d *agent.Dialog) *agent.Dialog {
 	paragraph := d.Lines[max(first, 0):max(end-1, 0)]
 	var list []agent.Option
 	marks := 0 // a label of several lines may draw the mark too
-	for _, row := range paragraph[min(1, len(paragraph)):] {
+	at := 1 + slices.IndexFunc(paragraph[min(1, len(paragraph)):], choiceRow.MatchString)
+	for _, row := range paragraph[at:] {
 		if m := choiceRow.FindStringSubmatch(row); m != nil {
 			if m[1] == "❯ " {
 				marks++
@@ -235,9 +236,9 @@ func form(d *agent.Dialog) *agent.Dialog {
 	if d.Cut || !single || marks > 1 || len(list) < 2 || list[len(list)-1].Label != otherAnswer {
 		return d
 	}
-	d.Type, d.Options = agent.PromptQuestion, list[:len(list)-1]
-	d.Tabs = []string{strings.TrimSuffix(flat(paragraph[:1]), ":")}
-	d.Body = flat(d.Lines[1:max(first-1, 1)])
-	d.Key = strings.Join(append([]string{askForm, d.Body}, d.Labels()...), "\x00")
+	// The model chooses the field's name, and may ask by it.
+	d.Type, d.Options, d.Title = agent.PromptQuestion, list[:len(list)-1], strings.TrimSuffix(flat(paragraph[:at]), ":")
+	d.Tabs, d.Body = []string{d.Title}, flat(d.Lines[1:max(first-1, 1)])
+	d.Key = strings.Join(append([]string{askForm, d.Title, d.Body}, d.Labels()...), "\x00")
 	return d
 }
