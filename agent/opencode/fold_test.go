@@ -173,3 +173,43 @@ func TestChangeWithoutTheReport(t *testing.T) {
 		}
 	}
 }
+
+// TestInputOfOtherTools: the dialog of a server's tool draws its name and not its input, and that of a subagent not what
+// the subagent is told to do. Without the plugin's report the prompt says that it is a part.
+func TestInputOfOtherTools(t *testing.T) {
+	for _, c := range []struct {
+		title, body string
+		part        bool
+	}{
+		{"⚙ Call tool lab_run", "Tool: lab_run", true},
+		{"# Explore Task", "◉ Look around", true},
+		{"→ Read a.txt", "Path: a.txt", false},
+		{`✱ Grep "x"`, "Pattern: x", false},
+		{"% WebFetch https://berth.invalid", "URL: https://berth.invalid", false},
+		{"⟳ Continue after repeated failures", "This keeps the session running.", false},
+	} {
+		for size, bash := range screens(t)["bash"] {
+			v := *bash
+			v.Lines = slices.Clone(bash.Lines)
+			drawn := false
+			for i := range v.Lines {
+				row := &v.Lines[i]
+				switch drawn = drawn || strings.Contains(row.Text, "# Shell command"); {
+				case strings.Contains(row.Text, "# Shell command"):
+					row.Text = strings.ReplaceAll(row.Text, "# Shell command", c.title)
+				case drawn && strings.HasPrefix(row.Text, "  ┃  $ "):
+					row.Text = "  ┃  " + c.body
+				case drawn && strings.HasPrefix(row.Text, "  ┃  one"):
+					row.Text = "  ┃"
+				}
+			}
+			d := opencode.Driver{}.Screen(&v).Dialog
+			if d == nil || d.Cut || d.Title != c.title {
+				t.Fatalf("%s at %s is read as %+v", c.title, size, d)
+			}
+			if p := (opencode.Driver{}).FromDialog(d); p.InPart() != c.part || agent.Value(p.Input) != c.body {
+				t.Errorf("%s at %s: the prompt %q is a part: %v, want %v", c.title, size, agent.Value(p.Input), p.InPart(), c.part)
+			}
+		}
+	}
+}

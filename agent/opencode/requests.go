@@ -11,6 +11,7 @@ import (
 	"berth/agent"
 	"berth/agent/drawn"
 	"berth/agent/forks"
+	"berth/agent/pattern"
 )
 
 // Names of tools and of permissions that Berth treats specially. A permission has the name of its
@@ -201,13 +202,18 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 			shown = strings.TrimPrefix(shown, "$ ")
 		}
 		r.SetInput(shown)
-		if dialog.Cut || dialog.Tool == toolEdit { // a patch may also move or remove a file, which its dialog doesn't draw
+		// A patch may also move or remove a file, which its dialog doesn't draw.
+		if dialog.Cut || dialog.Tool == toolEdit || dialog.Tool == "" && !drawnWhole.MatchString(dialog.Title) {
 			r.SetInPart()
 		}
 	}
 	d.Fill(r, dialog)
 	return r
 }
+
+// drawnWhole matches the titles of the other dialogs that draw what their tools read or search for. A dialog of any
+// other tool, such as a server's, draws its name alone, or a subagent's and not what that is told to do.
+var drawnWhole = pattern.New("^(?:" + titleAlways + "$|→ Read |→ List |✱ |◈ |◇ |⟳ )")
 
 // Fill adds what only the dialog shows: its options, and of several questions the shown one.
 func (Driver) Fill(r *agent.Request, dialog *agent.Dialog) {
