@@ -9,16 +9,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sharedMost bounds how many processes Shared reads.
-const sharedMost = 256
+// mostProcesses bounds how many processes of a session are read before a key. With more, a program of interest may be
+// among the rest.
+const mostProcesses = 4096
 
 // Shared reports whether another program may take what is typed at the terminal of pid, which descends from top:
-// one that was given the terminal as its standard input, in a session of its own. Job control doesn't keep such a
-// program from reading. What a program starts with its own standard input, such as a sandbox, is one with it.
+// one that has the terminal as its standard input, and that job control doesn't keep from reading, because it is in a
+// session of its own or in the terminal's foreground. What a program starts with its own standard input, such as a
+// sandbox, is one with it.
 func Shared(top, pid int) bool {
 	type entry struct {
 		pid int
-		has bool // its parent has the terminal as its standard input
+		of  bool // its parent is pid, or was given pid's standard input
 	}
 	own, ok := readStat(pid)
 	terminal := inputOf(pid)
@@ -26,19 +28,28 @@ func Shared(top, pid int) bool {
 		return false // not known
 	}
 	queue := []entry{{pid: top}}
-	for i := 0; i < len(queue) && i < sharedMost; i++ {
+	for i := 0; i < len(queue); i++ {
+		if i == mostProcesses {
+			return true
+		}
 		e := queue[i]
 		input := inputOf(e.pid)
-		has := input.Rdev == terminal.Rdev && input.Dev == terminal.Dev && input.Ino == terminal.Ino
-		if s, ok := readStat(e.pid); ok && has && !e.has && e.pid != pid && s.session != own.session {
+		s, ok := readStat(e.pid)
+		inSession := ok && s.session == own.session
+		has := input.Rdev == terminal.Rdev && input.Dev == terminal.Dev && input.Ino == terminal.Ino || inSession && input.Rdev == ownTerminal
+		of := e.pid == pid || e.of && has
+		if ok && has && !of && (!inSession || s.group == s.front) {
 			return true
 		}
 		for _, child := range allChildren(e.pid) {
-			queue = append(queue, entry{child, has})
+			queue = append(queue, entry{child, of})
 		}
 	}
 	return false
 }
+
+// ownTerminal is the device /dev/tty, a process's controlling terminal (TTYAUX_MAJOR of linux/major.h).
+var ownTerminal = unix.Mkdev(5, 0)
 
 // inputOf is the standard input of a process if that is a terminal, and nothing else.
 func inputOf(pid int) (st unix.Stat_t) {
@@ -59,9 +70,12 @@ func allChildren(pid int) (pids []int) {
 	if err != nil {
 		return nil
 	}
-	var buf [4096]byte
 	for _, thread := range threads {
-		for word := range bytes.FieldsSeq(readProc(buf[:], pid, "task/"+thread.Name()+"/children")) {
+		list, err := os.ReadFile(tasks + "/" + thread.Name() + "/children")
+		if err != nil {
+			continue // it has ended, and its children are the main one's
+		}
+		for word := range bytes.FieldsSeq(list) {
 			if child, err := strconv.Atoi(string(word)); err == nil {
 				pids = append(pids, child)
 			}

@@ -28,7 +28,7 @@ const (
 var (
 	errNotShown = errors.New("the screen doesn't show what the key is for")
 	errDeaf     = errors.New("its program is stopped or has not read what was typed before, or another one holds its terminal, so its screen may be of the past")
-	errShared   = errors.New("another program reads its terminal too, and could get the key")
+	errShared   = errors.New("another program may read its terminal too, and could get the key")
 )
 
 // giveByKeys presses the keys of an answer under the lease, each only if the screen shows what it is for. After it

@@ -1,0 +1,113 @@
+package process
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// onTerminalOf starts a script as the program of a new terminal, and returns its pid and what it prints first. The
+// script's own output is descriptor 9.
+func onTerminalOf(t *testing.T, script string) (pid int, printed string) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", "-c", "exec 9>&3 3>&-\n"+script)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = slave, slave, slave, []*os.File{write}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	slave.Close()
+	write.Close()
+	t.Cleanup(func() {
+		for _, child := range below(cmd.Process.Pid) {
+			_ = unix.Kill(child, unix.SIGKILL)
+		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		master.Close()
+		read.Close()
+	})
+	line, err := bufio.NewReader(read).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cmd.Process.Pid, strings.TrimSpace(line)
+}
+
+// below are the processes that descend from one.
+func below(pid int) (all []int) {
+	for _, child := range allChildren(pid) {
+		all = append(append(all, child), below(child)...)
+	}
+	return all
+}
+
+// TestShared: a program that takes what is typed for another one is found in the same session too, however many
+// processes there are.
+func TestShared(t *testing.T) {
+	// The other program's parent has another standard input than the terminal, which is descriptor 4.
+	const (
+		program = "sh -c 'echo >&9; exec sleep 600' "
+		other   = "exec 4<&0\n( %s& wait ) </dev/null &\nwait"
+		many    = "i=0; while [ $i -lt 300 ]; do sleep 600 & i=$((i+1)); done; "
+	)
+	for name, c := range map[string]struct {
+		script string
+		shared bool
+	}{
+		"alone":                 {program, false},
+		"given":                 {"exec 4<&0\n setsid " + program + "<&4 & wait", false},
+		"a session of its own":  {fmt.Sprintf(other, "setsid "+program+"<&4"), true},
+		"the same session":      {fmt.Sprintf(other, program+"<&4"), true},
+		"its own terminal":      {fmt.Sprintf(other, program+"</dev/tty"), true},
+		"given by such a one":   {fmt.Sprintf(other, "sh -c 'exec 5<&0; setsid "+strings.ReplaceAll(program, "'", `"`)+"<&5 & wait' <&4"), true},
+		"after many processes":  {fmt.Sprintf(other, many+"setsid "+program+"<&4"), true},
+		"no terminal":           {fmt.Sprintf(other, "setsid "+program), false},
+		"in the background":     {"set -m\n" + fmt.Sprintf(other, program+"<&4"), false},
+		"many without terminal": {fmt.Sprintf(other, many+program), false},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			pid, _ := onTerminalOf(t, c.script)
+			if got := Shared(os.Getpid(), pid); got != c.shared {
+				t.Errorf("shared: %v, with %s", got, tree(pid))
+			}
+		})
+	}
+}
+
+// tree has the processes below one, with their sessions, groups and standard inputs.
+func tree(pid int) string {
+	var all []string
+	for _, one := range append([]int{pid}, below(pid)...) {
+		s, _ := readStat(one)
+		input, _ := os.Readlink("/proc/" + strconv.Itoa(one) + "/fd/0")
+		all = append(all, fmt.Sprintf("%d %s session %s group %d front %d %s", one, s.name, s.session, s.group, s.front, input))
+	}
+	return strings.Join(all[:min(len(all), 8)], "; ")
+}
