@@ -59,32 +59,38 @@ func status(pid int) (name string, state byte, group, front int) {
 // Computing says that a program of pid's terminal's foreground, pid or what descends
 // from it, has work that it wants a processor or a disk for: what it has read it may not
 // have acted on yet. Its main thread alone counts, which reads the keys.
-func Computing(pid int) bool { return inFront(pid, "RD") }
+func Computing(pid int) bool {
+	const most = 64 // an agent is one program, or two; its tools have groups of their own
+	there, _ := inFront(pid, "RD", most, children)
+	return there
+}
 
 // Halted says that pid or such a program is stopped by a signal or by a debugger: what it
 // has drawn may be long past. Any process of the terminal's session can take pid out of the
-// foreground.
-func Halted(pid int) bool { return Stopped(pid) || inFront(pid, "Tt") }
+// foreground. Among more processes than are read one may be stopped.
+func Halted(pid int) bool {
+	if Stopped(pid) {
+		return true
+	}
+	there, more := inFront(pid, "Tt", mostProcesses, allChildren)
+	return there || more
+}
 
 // inFront says whether a program of pid's terminal's foreground, pid or what descends from
-// it, is in one of these states.
-func inFront(pid int, states string) bool {
-	const most = 64 // an agent is one program, or two; its tools have groups of their own
+// it, is in one of these states. more: there are more processes than most, and the rest weren't read.
+func inFront(pid int, states string, most int, children func(int) []int) (there, more bool) {
 	pids := []int{pid}
-	var buf [4096]byte
-	for i := 0; i < len(pids) && i < most; i++ {
+	for i := 0; i < len(pids); i++ {
+		if i == most {
+			return false, true
+		}
 		_, state, group, front := status(pids[i])
 		if group == front && state != 0 && strings.IndexByte(states, state) >= 0 {
-			return true
+			return true, false
 		}
-		own := strconv.Itoa(pids[i])
-		for word := range bytes.FieldsSeq(readProc(buf[:], pids[i], "task/"+own+"/children")) {
-			if child, err := strconv.Atoi(string(word)); err == nil {
-				pids = append(pids, child)
-			}
-		}
+		pids = append(pids, children(pids[i])...)
 	}
-	return false
+	return false, false
 }
 
 // Stopped says that one process is stopped by a signal or by a debugger.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -98,6 +99,27 @@ func TestShared(t *testing.T) {
 				t.Errorf("shared: %v, with %s", got, tree(pid))
 			}
 		})
+	}
+}
+
+// TestHaltedAmongMany: a stopped program in the foreground is seen to be, however many other processes there are.
+func TestHaltedAmongMany(t *testing.T) {
+	pid, printed := onTerminalOf(t, "i=0; while [ $i -lt 80 ]; do sleep 600 & i=$((i+1)); done\n"+
+		"sh -c 'sh -c \"echo \\$\\$ >&9; exec sleep 600\" & wait' & wait")
+	agent, err := strconv.Atoi(printed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if Halted(pid) {
+		t.Error("halted before it is stopped")
+	}
+	if err := unix.Kill(agent, unix.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(20 * time.Second); !Halted(pid); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("a stopped program counts as running: " + tree(agent))
+		}
 	}
 }
 
