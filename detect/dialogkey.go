@@ -27,7 +27,7 @@ func dialogKey(d *agent.Dialog) string {
 	for _, f := range d.Fields { // not their values
 		body += "\x00" + f.Heading()
 	}
-	return strings.Join([]string{string(d.Type), d.Subtype, d.Title, d.Agent, d.Tool, body, d.Question}, "\x00")
+	return strings.Join(append([]string{string(d.Type), d.Subtype, d.Title, d.Agent, d.Tool, body, d.Question}, d.Sections...), "\x00")
 }
 
 // rowsOf returns the rows of a dialog, one on each line.

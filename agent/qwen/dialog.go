@@ -259,8 +259,8 @@ func (b *box) permission() bool {
 	}
 	d.Rows, d.Body = rows, joined(rows)
 	d.Alike = d.Tool != toolShell
-	d.Cut = d.Cut || d.Tool == toolShell && b.drops(end)
-	d.Type, d.Title = agent.PromptPermission, question
+	d.Cut = d.Cut || d.Tool == toolShell && b.drops(end) || d.Tool != toolShell && b.head < 0 // only the tool's rows name a file
+	d.Type, d.Title, d.Sections = agent.PromptPermission, question, []string{d.Body, d.Asked, headOf(d)}
 	if d.Tool == toolShell {
 		d.Title = "Shell"
 	}

@@ -70,21 +70,19 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 		if ofServer.MatchString(dialog.Title) { // it draws the tool's name, and not its input
 			r.SetInPart()
 		}
-		r.Text = agent.Pointer(dialog.Asked)
-		if dialog.Tool != toolShell || dialog.Cut { // the row of the tool has what the text lacks
-			r.Text = agent.Pointer(strings.TrimSpace(dialog.Asked + "\n" + headOf(dialog)))
-		}
+		r.Text = agent.Pointer(strings.TrimSpace(dialog.Asked + "\n" + headOf(dialog)))
 	}
 	d.Fill(r, dialog)
 	return r
 }
 
-// headOf is the row of the dialog's tool.
+// headOf are the rows of the dialog's tool, if they have what the dialog's text lacks.
 func headOf(d *agent.Dialog) string {
-	if len(d.Lines) == 0 || !strings.HasPrefix(d.Lines[0], "? ") {
+	head, _, _ := strings.Cut(strings.Join(d.Lines, "\n"), "\n\n")
+	if d.Tool == toolShell && !d.Cut || !strings.HasPrefix(head, "? ") {
 		return ""
 	}
-	return strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(d.Lines[0], "? "), "←"))
+	return strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(head, "? "), "←"))
 }
 
 // Fill adds what only the dialog shows: its options, and of several questions the number of the shown
