@@ -315,12 +315,12 @@ func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
 	if len(d.Tabs) != len(p.Questions) && (len(d.Tabs) > 0 || len(p.Questions) > 1) {
 		return agent.NoMatch
 	}
-	if d.Confirm {
-		for i, tab := range d.Tabs {
-			if h := p.Questions[i].Header; h != "" && tab != h {
-				return agent.NoMatch
-			}
+	for i, tab := range d.Tabs {
+		if h := p.Questions[i].Header; h != "" && tab != h {
+			return agent.NoMatch
 		}
+	}
+	if d.Confirm {
 		return agent.WholeMatch
 	}
 	q := p.Questions[min(current(p, d), len(p.Questions)-1)]
