@@ -63,7 +63,7 @@ func recorded(t *testing.T, d agent.Driver, most int) (some []*agent.View) {
 	return some
 }
 
-// shownAfter is the prompt after these screens, each of which stays for some seconds. With a key, one is pressed after
+// shownAfter is the prompt after these screens. Each stays for some seconds. With a key, one is pressed after
 // the first.
 func shownAfter(d agent.Driver, key bool, readings ...*agent.Reading) *agent.Request {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -175,7 +175,7 @@ func TestChangeWithoutTheReport(t *testing.T) {
 }
 
 // TestInputOfOtherTools: the dialog of a server's tool draws its name and not its input, and that of a subagent not what
-// the subagent is told to do. Without the plugin's report the prompt says that it is a part.
+// the subagent is to do. Without the plugin's report the prompt says that it is a part.
 func TestInputOfOtherTools(t *testing.T) {
 	for _, c := range []struct {
 		title, body string

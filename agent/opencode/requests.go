@@ -212,7 +212,7 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 }
 
 // drawnWhole matches the titles of the other dialogs that draw what their tools read or search for. A dialog of any
-// other tool, such as a server's, draws its name alone, or a subagent's and not what that is told to do.
+// other tool, such as a server's, draws its name alone, or a subagent's and not what that is to do.
 var drawnWhole = pattern.New("^(?:" + titleAlways + "$|→ Read |→ List |✱ |◈ |◇ |⟳ )")
 
 // Fill adds what only the dialog shows: its options, and of several questions the shown one.
