@@ -198,7 +198,7 @@ func (f *Fold) lose(r *request, how string, w why) {
 		return
 	}
 	lost := *r
-	lost.Hook, lost.Key, lost.Opened = "", m.Screen.Key, f.now
+	lost.Hook, lost.LostBy, lost.Key, lost.Opened = "", r.Hook, m.Screen.Key, f.now
 	f.keepLost(&lost)
 }
 

@@ -217,6 +217,8 @@ type hookOf struct {
 	ReleasedAt time.Time
 	// Foreign: the prompt is of another conversation than the followed one.
 	Foreign bool
+	// LostBy is the hook of a lost prompt. It may tell late that it passed Berth's answer to the agent.
+	LostBy string
 }
 
 // dialogOf is the dialog that has shown a prompt.

@@ -3,6 +3,7 @@ package detect
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"berth/agent"
@@ -317,8 +318,12 @@ func (f *Fold) answered(fact *agent.Fact) {
 
 // hookGone handles the end of a hook that waited. Its dialog stays if there is one.
 //
-// If the hook passed an answer to the agent, the dialog is answered, and takes a moment to go.
+// If the hook passed an answer to the agent, the dialog is answered, and takes a moment to go. The agent's
+// log may be quicker to say so than the hook; such a prompt isn't lost.
 func (f *Fold) hookGone(fact *agent.Fact) {
+	if fact.Hook != "" && fact.Cause == agent.CauseDelivered {
+		f.m.Lost = slices.DeleteFunc(f.m.Lost, func(r *request) bool { return r.LostBy == fact.Hook })
+	}
 	for _, r := range f.m.Requests {
 		if r.Hook != fact.Hook || fact.Hook == "" {
 			continue
