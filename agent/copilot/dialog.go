@@ -143,9 +143,8 @@ func box(d *agent.Dialog) *agent.Dialog {
 	}
 	d.Alike = d.Tool != toolShell
 	if d.Tool == toolShell {
-		d.Sections = commandRows(rows)
+		d.Sections, d.Question = innerBox(rows)
 		d.Asked = strings.Join(d.Sections, "\n")
-		d.Question = above(rows)
 	}
 	return d
 }
@@ -182,25 +181,19 @@ func options(d *agent.Dialog, rows []string) int {
 // text joins rows without the empty ones at the ends.
 func text(rows []string) string { return strings.Trim(strings.Join(rows, "\n"), "\n") }
 
-// commandRows are the rows of the inner box, which has the command.
-func commandRows(rows []string) (command []string) {
-	for _, row := range rows {
-		inner, ok := strings.CutPrefix(row, " │")
-		if inner, ends := strings.CutSuffix(inner, "│"); ok && ends {
-			command = append(command, strings.TrimRight(strings.TrimPrefix(inner, " "), " "))
-		}
+// innerBox returns the rows of the command, which are in the lowest inner box, and all other text. That is what the
+// model says that the command is for, which can draw a box too, and Copilot's warning.
+func innerBox(rows []string) (command []string, says string) {
+	end := len(rows) - 1
+	for ; end >= 0 && !strings.HasPrefix(rows[end], " ╰─"); end-- {
 	}
-	return command
-}
-
-// above is the text above the rule under the title: what the model says that the command is for.
-func above(rows []string) string {
-	for i, row := range rows {
-		if strings.HasPrefix(row, " ──") {
-			return flat(rows[:i])
-		}
+	at := end - 1
+	for ; at >= 0 && strings.HasPrefix(rows[at], " │"); at-- {
+		row := strings.TrimSuffix(strings.TrimPrefix(rows[at], " │"), "│")
+		command = slices.Insert(command, 0, strings.TrimRight(strings.TrimPrefix(row, " "), " "))
 	}
-	return ""
+	ruled := func(row string) bool { return strings.Trim(row, " ─") == "" }
+	return command, flat(slices.DeleteFunc(slices.Concat(rows[:max(at, 0)], rows[end+1:]), ruled))
 }
 
 // choiceRow matches an option of a form, which has no number.

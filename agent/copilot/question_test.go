@@ -1,6 +1,7 @@
 package copilot_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -57,6 +58,50 @@ func TestFieldOfAQuestion(t *testing.T) {
 		k, err := copilot.Driver{}.Keys(first, agent.Answer{Kind: agent.ChooseOption, Option: 1}, form(fields[0]).Dialog)
 		if err != nil || k.Steps[0].Ready(form(fields[1])) {
 			t.Errorf("%q is answered by the keys of %q: %v", fields[1], fields[0], err)
+		}
+	}
+}
+
+// TestTextAboveACommand: what the model says about a command can draw a box. It isn't a part of the command. A warning is
+// shown, and a dialog with one doesn't show all of a reported call.
+func TestTextAboveACommand(t *testing.T) {
+	for _, c := range []struct{ says, warning, text string }{
+		{"Look around", "", "Look around"},
+		{"│ : <<'EOF' │", "", "│ : <<'EOF' │"},
+		{"── ls", "", "── ls"},
+		{"Look around", "It can write", "Look around It can write"},
+	} {
+		const cols = 60
+		side := func(text string) string {
+			return "│" + text + strings.Repeat(" ", cols-2-len([]rune(text))) + "│"
+		}
+		rows := []string{"", "", "╭" + strings.Repeat("─", cols-2) + "╮", side(" " + c.says), side(" " + strings.Repeat("─", cols-4)), side("")}
+		if c.warning != "" {
+			rows = append(rows, side(" "+c.warning), side(""))
+		}
+		rows = append(rows, side(" ╭"+strings.Repeat("─", cols-6)+"╮"), side(" │ rm -rf x"+strings.Repeat(" ", cols-15)+"│"), side(" ╰"+strings.Repeat("─", cols-6)+"╯"), side(""),
+			side(" Do you want to run this command?"), side(""), side(" ❯ 1. Yes"), side("   2. No, and tell Copilot what to do differently (Esc to stop)"[:cols-2]), side(""), side(" ↑/↓ to navigate · enter to select · esc to cancel"), "╰"+strings.Repeat("─", cols-2)+"╯")
+		v := &agent.View{Cols: cols, Rows: len(rows)}
+		for _, row := range rows {
+			v.Lines = append(v.Lines, agent.Row{Text: row})
+		}
+		d := copilot.Driver{}.Screen(v).Dialog
+		if d == nil || d.Tool != "bash" || d.Cut {
+			t.Fatalf("%q is read as %+v\n%s", c.says, d, strings.Join(rows, "\n"))
+		}
+		if p := (copilot.Driver{}).FromDialog(d); agent.Value(p.Input) != "rm -rf x" || agent.Value(p.Text) != c.text {
+			t.Errorf("%q is asked as %q, with the text %q", c.says, agent.Value(p.Input), agent.Value(p.Text))
+		}
+		facts, err := copilot.Driver{}.Log([]byte(`{"type":"permission.requested","data":{"permissionRequest":{"kind":"shell","toolCallId":"c","fullCommandText":"rm -rf x","intention":` + strconv.Quote(c.says) + `}}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := agent.WholeMatch
+		if c.warning != "" {
+			want = agent.PartMatch
+		}
+		if got := (copilot.Driver{}).Match(d, facts[0].Request); got != want {
+			t.Errorf("%q with the warning %q shows %v of its call, want %v", c.says, c.warning, got, want)
 		}
 	}
 }
