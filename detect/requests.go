@@ -171,7 +171,10 @@ func (f *Fold) join(r *request, fact *agent.Fact) {
 		p.OnScreen, r.Seen = true, true
 	}
 	r.keep()
-	r.Joined = [2]string{old.Digest, p.Digest}
+	unread := func(q agent.Question) bool { return q.Text == "" } // its page wasn't shown
+	if !slices.ContainsFunc(old.Questions, unread) {
+		r.Joined = [2]string{old.Digest, p.Digest}
+	}
 }
 
 // unguess removes a driver's guess of the options: a number answers the options that were shown,
