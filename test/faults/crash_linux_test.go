@@ -25,10 +25,20 @@ func TestServerKilled(t *testing.T) {
 		t.Log("10 kills instead of 50, for -short")
 	}
 	h := newHost(t, checked)
-	h.start()
 	work := filepath.Join(h.dir, "work")
 	must(t, os.Mkdir(work, 0o700))
-	dir := h.create("count", "--size", "120x40", "--", program, "count", work)
+	config := filepath.Join(h.dir, "berth.yaml")
+	// All output is compared, and a busy machine takes minutes: it prints 500 KB/s.
+	must(t, os.WriteFile(config, fmt.Appendf(nil, `
+sessions:
+  - name: count
+    command: [%q, count, %q]
+    size: 120x40
+    limits: {output: 1GiB}
+`, program, work), 0o600))
+	h.flags = append(h.flags, "--config", config)
+	h.start()
+	dir := h.sessionDirs()[0]
 	pid := h.info("count").PID
 	k := newTruth(t, dir, filepath.Join(work, "sent"), 120, 40)
 	c := &crash{host: h, truth: k, watched: watched{cursor: "e0"}}
