@@ -88,11 +88,12 @@ func setUp(env *testscript.Env) error {
 	env.Setenv("STATE", s.state)
 	env.Setenv("KEYS", s.authorizedKeys())
 	env.Setenv("BERTH", berth)
-	contrib, err := filepath.Abs("../contrib")
-	if err != nil {
-		return err
+	for name, path := range map[string]string{"CONTRIB": "../contrib", "COMPOSER": "testdata/composer.sh"} {
+		if path, err = filepath.Abs(path); err != nil {
+			return err
+		}
+		env.Setenv(name, path)
 	}
-	env.Setenv("CONTRIB", contrib)
 	env.Setenv("SSH", filepath.Join(dir, "ssh_config"))
 	env.Setenv("HOME", filepath.Join(dir, "home"))
 	return nil
