@@ -104,8 +104,8 @@ func failed(answers []reply) bool {
 	return slices.ContainsFunc(answers, func(a reply) bool { return a.Error != nil || !strings.HasPrefix(a.raw, "{") })
 }
 
-// supervise is the work of a supervisor with two workers: it starts both, gives each a task, allows what one asks,
-// waits for both and reads what they say.
+// supervise is the work of a supervisor with three workers: it starts them, gives each a task, allows what one asks,
+// waits for all and reads what they say.
 func supervise() plan {
 	fixed := func(m map[string]any) func(map[string]reply) map[string]any {
 		return func(map[string]reply) map[string]any { return m }
@@ -115,8 +115,10 @@ func supervise() plan {
 	return plan{
 		{"start_session", fixed(map[string]any{"profile": "one", "name": "lead-w1"}), well},
 		{"start_session", fixed(map[string]any{"profile": "two", "name": "lead-w2"}), well},
+		{"start_session", fixed(map[string]any{"profile": "three", "name": "lead-w3"}), well},
 		{"send_message", fixed(map[string]any{"to": "lead-w1", "text": "MOCK: bash sleep 12; echo ran >> ran.txt"}), well},
 		{"send_message", fixed(map[string]any{"to": "lead-w2", "text": "MOCK: text Codex is done."}), well},
+		{"send_message", fixed(map[string]any{"to": "lead-w3", "text": "MOCK: text The third is done."}), well},
 		{"wait", fixed(map[string]any{"sessions": []string{"lead-w1"}, "until": []string{"prompt"}, "timeout_s": 20}), reached},
 		{"get_session", fixed(map[string]any{"session": "lead-w1"}), func(r reply) bool { return r.Prompt != nil && r.Prompt.ID != "" }},
 		{"answer_prompt", func(last map[string]reply) map[string]any {
@@ -126,15 +128,17 @@ func supervise() plan {
 			return map[string]any{"sessions": []string{"lead-w1"}, "until": []string{"idle"}, "cursor": last["wait"].Cursor, "timeout_s": 23}
 		}, reached},
 		{"wait", fixed(map[string]any{"sessions": []string{"lead-w2"}, "until": []string{"idle"}, "timeout_s": 20}), reached},
+		{"wait", fixed(map[string]any{"sessions": []string{"lead-w3"}, "until": []string{"idle"}, "timeout_s": 20}), reached},
 		{"read_session", fixed(map[string]any{"session": "lead-w1", "what": "last"}), well},
 		{"read_session", fixed(map[string]any{"session": "lead-w2", "what": "last"}), well},
+		{"read_session", fixed(map[string]any{"session": "lead-w3", "what": "last"}), well},
 	}
 }
 
 // killedIn is the call of the plan that the server is killed in.
-const killedIn = 7
+const killedIn = 9
 
-// TestSupervisor: a real Claude Code with Berth's tools starts another one and a real Codex, gives each a task,
+// TestSupervisor: a real Claude Code with Berth's tools starts two others and a real Codex, gives each a task,
 // answers the prompt of one, and reads the results. The server is killed while it waits. With the tools of its
 // profile, and through a bridge that it was given by claude mcp add, nothing is lost or doubled. A plain ssh ends
 // with the server.
@@ -149,7 +153,8 @@ func testSupervisor(t *testing.T, way string) {
 	api, err := responses.Start(l.Ctx)
 	check(t, err)
 	t.Cleanup(api.Close)
-	lead, one, two := newHome(l, "claude", "lead", l.API), newHome(l, "claude", "one", l.API), newHome(l, "codex", "two", api)
+	lead := newHome(l, "claude", "lead", l.API)
+	one, two, three := newHome(l, "claude", "one", l.API), newHome(l, "codex", "two", api), newHome(l, "claude", "three", l.API)
 	lead.command = append(lead.command, "--allowedTools", "mcp__berth")
 	own := ""
 	if way == "profile" {
@@ -157,8 +162,8 @@ func testSupervisor(t *testing.T, way string) {
 	} else {
 		addTools(t, l, lead, way)
 	}
-	l.Configure("profiles:\n  lead:\n" + lead.profile(own, "children: {profiles: [one, two], max: 2, verbs: [ask, wait, respond, interrupt, kill, screen]}") +
-		"  one:\n" + one.profile() + "  two:\n" + two.profile())
+	l.Configure("profiles:\n  lead:\n" + lead.profile(own, "children: {profiles: [one, two, three], max: 3, verbs: [ask, wait, respond, interrupt, kill, screen]}") +
+		"  one:\n" + one.profile() + "  two:\n" + two.profile() + "  three:\n" + three.profile())
 	check(t, l.Host.Start())
 	l.Call("new", "lead", "--profile", "lead")
 	l.Session, l.Workspace = l.Host.Known("lead"), one.workspace
@@ -183,7 +188,7 @@ func testSupervisor(t *testing.T, way string) {
 		step, _ := work.next(replies(r.Body))
 		return step
 	})
-	const task = "Have two workers work, and say what they said."
+	const task = "Have three workers work, and say what they said."
 	l.Takes(task)
 	// at is the request whose answer is the call of the plan.
 	at := func(call int) modelapi.Request {
@@ -240,7 +245,7 @@ func testSupervisor(t *testing.T, way string) {
 	all := replies(done.Body)
 	t.Logf("%d calls", len(all))
 	l.Is("idle")
-	if last := l.Text("last", "lead"); last != "Supervised: The command finished.; Codex is done.\n" {
+	if last := l.Text("last", "lead"); last != "Supervised: The command finished.; Codex is done.; The third is done.\n" {
 		t.Errorf("the supervisor says %q", last)
 	}
 	if ran := file(filepath.Join(one.workspace, "ran.txt")); ran != "ran" {
@@ -248,19 +253,26 @@ func testSupervisor(t *testing.T, way string) {
 	}
 	var sessions []struct{ Session string }
 	l.Verb(&sessions, "", "ls")
-	if len(sessions) != 3 {
+	if len(sessions) != 4 {
 		t.Errorf("sessions: %+v", sessions)
 	}
-	for worker, server := range map[string]*modelapi.Server{"lead-w1": l.API, "lead-w2": api} {
-		var arrived []string
+	arrived := map[string]int{}
+	for _, server := range []*modelapi.Server{l.API, api} {
 		for _, r := range server.Requests() {
 			if r.Kind == modelapi.KindTurn && r.Step == 0 && strings.HasPrefix(r.Prompt, "[message ") {
-				arrived = append(arrived, r.Prompt)
+				arrived[r.Prompt]++
 			}
 		}
-		if len(slices.Compact(slices.Sorted(slices.Values(arrived)))) != 1 || len(arrived) != 1 {
-			t.Errorf("%s got %q", worker, arrived)
+	}
+	if len(arrived) != 3 {
+		t.Errorf("the workers got %v", arrived)
+	}
+	for message, times := range arrived {
+		if times != 1 {
+			t.Errorf("%d times: %q", times, message)
 		}
+	}
+	for _, worker := range []string{"lead-w1", "lead-w2", "lead-w3"} {
 		var box struct {
 			Messages []struct{ Status string }
 		}
