@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"golang.org/x/tools/txtar"
 )
 
 // TestMessagesKilled has sessions send each other messages while the server is killed again and again. Each
@@ -88,17 +86,12 @@ exec cat
 	m.config = m.file("berth.yaml", config.String())
 }
 
-// agent writes the program of tell.txtar's agent, which here also notes each message that it sends.
+// agent is the path of the scripts' stand-in for an agent, which notes each message that it sends in SAID.
 func (m *mails) agent() string {
 	m.t.Helper()
-	archive, err := txtar.ParseFile(filepath.Join("..", "testdata", "tell.txtar"))
+	path, err := filepath.Abs(filepath.Join("..", "testdata", "composer.sh"))
 	must(m.t, err)
-	at := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == "fake.sh" })
-	const said = `said=$said"said: $text$nl" turn=$text`
-	if at < 0 || strings.Count(string(archive.Files[at].Data), said) != 1 {
-		m.t.Fatal("tell.txtar's agent isn't the one that this test knows")
-	}
-	return m.file("agent.sh", strings.Replace(string(archive.Files[at].Data), said, said+"\n\tprintf '%s\\n' \"$text\" >> \"$SAID\"", 1))
+	return path
 }
 
 func (m *mails) file(name, text string) string {
