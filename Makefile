@@ -93,7 +93,7 @@ test-agents-ci:
 	AGENT_VERSION=2.1.330 $(AGENTS_TEST) -count=1 -timeout 5m -run '$(NEWER_CORE)' ./test/agents/claude
 	$(AGENTS_TEST) -count=1 -timeout 5m -run '$(GEMINI_CORE)' ./test/agents/gemini
 	$(AGENTS_TEST) -count=1 -timeout 5m -run '$(OTHERS_CORE)' ./test/agents/opencode ./test/agents/copilot ./test/agents/qwen
-	$(AGENTS_TEST) -count=1 -timeout 5m ./test/agents/mcpclient
+	$(AGENTS_TEST) -count=1 -timeout 5m -run 'TestClient$$' ./test/agents/mcpclient
 # Of Claude Code's tests those that are green on a newer version as well, at that one:
 # the messages, the dialogs of a turn and of a start, and what only that version has.
 # TestRespondNotices and the scenario person-first are too, but not on a machine with many

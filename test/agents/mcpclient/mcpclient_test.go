@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -52,14 +53,15 @@ type answer struct {
 	Content []struct{ Text string }
 }
 
-// client is the SDK's client, connected to a server.
+// client is a client of Berth's tools.
 type client struct {
 	l     *testbed.Lab
-	in    *json.Encoder
-	out   *bufio.Scanner
 	tools []string
 	used  map[string]bool
+	ask   func(tool string, arguments args) answer
 }
+
+type args map[string]any
 
 // tools reads the list that comes first.
 func tools(t *testing.T, line []byte) (names []string) {
@@ -75,7 +77,7 @@ func tools(t *testing.T, line []byte) (names []string) {
 	return names
 }
 
-// open starts the client with ssh.
+// open starts the SDK's client with ssh.
 func open(l *testbed.Lab, script string) *client {
 	l.T.Helper()
 	cmd := exec.CommandContext(l.Ctx, "node", script, sdk, "ssh", "-F", filepath.Join(l.Dir, "ssh_config"), "-Snone", "berth", "mcp")
@@ -87,49 +89,80 @@ func open(l *testbed.Lab, script string) *client {
 	var failed strings.Builder
 	cmd.Stderr = &failed
 	check(l.T, cmd.Start())
-	c := &client{l: l, in: json.NewEncoder(in), out: bufio.NewScanner(out), used: map[string]bool{}}
-	c.out.Buffer(nil, 1<<20)
+	calls, answers := json.NewEncoder(in), bufio.NewScanner(out)
+	answers.Buffer(nil, 1<<20)
 	l.T.Cleanup(func() {
 		_ = in.Close() // the client ends
 		if err := cmd.Wait(); err != nil {
 			l.T.Errorf("the client ended with %v: %s", err, failed.String())
 		}
 	})
-	if !c.out.Scan() {
-		l.T.Fatalf("the client lists no tools: %v", c.out.Err())
+	if !answers.Scan() {
+		l.T.Fatalf("the client lists no tools: %v", answers.Err())
 	}
-	c.tools = tools(l.T, c.out.Bytes())
-	return c
+	return &client{l: l, tools: tools(l.T, answers.Bytes()), used: map[string]bool{}, ask: func(tool string, arguments args) (a answer) {
+		check(l.T, calls.Encode(args{"name": tool, "arguments": arguments}))
+		if !answers.Scan() {
+			l.T.Fatalf("%s: the client is gone: %v", tool, answers.Err())
+		}
+		check(l.T, json.Unmarshal(answers.Bytes(), &a))
+		return a
+	}}
 }
 
-type args map[string]any
+// inspect is the inspector with ssh.
+func inspect(l *testbed.Lab, exe string) *client {
+	l.T.Helper()
+	run := func(words ...string) []byte {
+		cmd := exec.CommandContext(l.Ctx, exe, append([]string{"--cli", "ssh", "-F", filepath.Join(l.Dir, "ssh_config"), "-Snone", "berth", "mcp"}, words...)...)
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + l.Dir, "LANG=C.UTF-8"}
+		cmd.WaitDelay = 5 * time.Second
+		var failed strings.Builder
+		cmd.Stderr = &failed
+		out, err := cmd.Output()
+		if err != nil {
+			l.T.Fatalf("the inspector %q: %v: %s%s", words, err, out, failed.String())
+		}
+		return out
+	}
+	return &client{l: l, tools: tools(l.T, run("--method", "tools/list")), used: map[string]bool{}, ask: func(tool string, arguments args) (a answer) {
+		words := []string{"--method", "tools/call", "--tool-name", tool}
+		for name, value := range arguments {
+			text, ok := value.(string)
+			if !ok {
+				raw, err := json.Marshal(value)
+				check(l.T, err)
+				text = string(raw)
+			}
+			words = append(words, "--tool-arg", name+"="+text)
+		}
+		check(l.T, json.Unmarshal(run(words...), &a))
+		return a
+	}}
+}
 
 // call calls a tool, whose answer goes into value.
 func (c *client) call(value any, tool string, arguments args) {
 	c.l.T.Helper()
 	c.used[tool] = true
-	check(c.l.T, c.in.Encode(args{"name": tool, "arguments": arguments}))
-	if !c.out.Scan() {
-		c.l.T.Fatalf("%s: the client is gone: %v", tool, c.out.Err())
-	}
-	var a answer
-	check(c.l.T, json.Unmarshal(c.out.Bytes(), &a))
+	a := c.ask(tool, arguments)
 	if a.RPC != 0 || a.IsError || len(a.Content) != 1 {
-		c.l.T.Fatalf("%s %v: %s", tool, arguments, c.out.Bytes())
+		c.l.T.Fatalf("%s %v: %+v", tool, arguments, a)
 	}
 	if err := json.Unmarshal([]byte(a.Content[0].Text), value); err != nil {
 		c.l.T.Fatalf("%s %v: %s: %v", tool, arguments, a.Content[0].Text, err)
 	}
 }
 
-// TestClient lists the tools with the SDK's client, and calls each: by ssh as a key's holder, and inside a session.
-func TestClient(t *testing.T) {
-	l := testbed.New(t, programs.Berth, time.Minute, modelapi.Start)
+// begin starts a server with a Claude Code and a shell, and returns the SDK's script too.
+func begin(t *testing.T) (l *testbed.Lab, script string) {
+	t.Helper()
+	l = testbed.New(t, programs.Berth, time.Minute, modelapi.Start)
 	dir := filepath.Join(l.Dir, "agent")
 	check(t, os.Mkdir(dir, 0o700))
 	home, err := claude.NewHome(dir, claude.Ready())
 	check(t, err)
-	script := filepath.Join(l.Dir, "client.mjs")
+	script = filepath.Join(l.Dir, "client.mjs")
 	check(t, os.WriteFile(script, program, 0o600))
 	env, err := json.Marshal(home.Env(l.API.URL()))
 	check(t, err)
@@ -143,8 +176,13 @@ sessions:
 	check(t, l.Host.Start())
 	l.Session, l.Workspace = l.Host.Known("alpha"), home.Workspace
 	l.Is("idle")
+	return l, script
+}
 
-	c := open(l, script)
+// useAll calls each tool that the holder of a key has.
+func (c *client) useAll() {
+	l, t := c.l, c.l.T
+	t.Helper()
 	want := []string{"answer_prompt", "ask_session", "end_session", "get_session", "interrupt_session", "list_sessions", "read_session", "send_message", "start_session", "wait"}
 	if !slices.Equal(c.tools, want) {
 		t.Errorf("the tools are %q", c.tools)
@@ -199,6 +237,23 @@ sessions:
 			t.Errorf("%s isn't called", tool)
 		}
 	}
+}
+
+// TestInspector lists the tools with the inspector, and calls each.
+func TestInspector(t *testing.T) {
+	exe, err := Inspector.Install(t.Context())
+	if errors.Is(err, npm.ErrNone) {
+		t.Skipf("SKIPPED: the inspector: %v", err)
+	}
+	check(t, err)
+	l, _ := begin(t)
+	inspect(l, exe).useAll()
+}
+
+// TestClient lists the tools with the SDK's client, and calls each: by ssh as a key's holder, and inside a session.
+func TestClient(t *testing.T) {
+	l, script := begin(t)
+	open(l, script).useAll()
 
 	// Inside a session there are also read_inbox and report.
 	check(t, os.WriteFile(filepath.Join(l.Dir, "calls"), []byte(`{"name":"read_inbox","arguments":{}}
