@@ -37,8 +37,8 @@ func (c Children) starts() int { return cmp.Or(c.Starts, DefaultStarts) }
 
 func (c Children) keep() int { return cmp.Or(c.Keep, DefaultKeep) }
 
-// verbs are those that a process of the session may use beside what all such may.
-func (c Children) verbs() []string {
+// AllVerbs are those that a process of the session may use beside what all such may.
+func (c Children) AllVerbs() []string {
 	if len(c.Profiles) == 0 {
 		return nil
 	}

@@ -380,7 +380,7 @@ func (s Spec) logFolder() string {
 func (s Spec) logs() tail.Below { return tail.Below{Folder: s.logFolder(), UID: s.owner()} }
 
 func (s Spec) holder(pid int, start string) Holder {
-	return Holder{PID: pid, UID: s.owner(), Start: start, ID: s.ID, Name: s.Name, Verbs: s.Children.verbs()}
+	return Holder{PID: pid, UID: s.owner(), Start: start, ID: s.ID, Name: s.Name, Verbs: s.Children.AllVerbs()}
 }
 
 // Holder is a process that holds a session, or that the server runs for it.

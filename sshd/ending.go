@@ -2,6 +2,7 @@ package sshd
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"berth/keys"
@@ -79,6 +80,11 @@ func (c *connection) review() {
 		c.reviewUnused()
 		return
 	}
+	if c.agentNarrowed(*now) {
+		c.server.log.Info("access narrowed", "conn", c.id, "identity", now.Name, "session", now.Session)
+		c.end(&revoked{errChildren})
+		return
+	}
 	if c.key == nil { // in this order: the key is set before the identity
 		return
 	}
@@ -122,6 +128,19 @@ func rightless(id keys.Identity) *keys.Identity {
 
 // errNarrowed is the cause when a connection ends although its key may still log in.
 var errNarrowed = errors.New("the key has fewer rights now: connect again to use the remaining ones")
+
+// errChildren is errNarrowed for a process inside a session.
+var errChildren = errors.New("the field children of the process's session allows less now: connect again to use the rest")
+
+// agentNarrowed says that a process inside a session may no longer use a verb that it had at the login. A
+// session that isn't found is being started, or its processes are about to end.
+func (c *connection) agentNarrowed(id keys.Identity) bool {
+	if id.Kind != keys.KindAgent || c.server.agentOf == nil {
+		return false
+	}
+	_, verbs, ok := c.server.agentOf(id.Session)
+	return ok && slices.ContainsFunc(id.Verbs, func(verb string) bool { return !slices.Contains(verbs, verb) })
+}
 
 // narrowed says that a right was removed that is checked only when something is opened: to see a
 // session, to use a verb, to have a terminal, to choose the command. A lower role isn't one of these:

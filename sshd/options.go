@@ -29,9 +29,10 @@ type Options struct {
 	// Holders lists the living holders. It is called for each connection from this machine and must be
 	// quick. It may be nil.
 	Holders func() []HolderProcess
-	// NameOf returns a session's current name; empty if the session is gone. A process inside the
-	// session has that name, also over an older connection. If nil, names never change.
-	NameOf func(session string) string
+	// AgentOf returns a session's current name, and the verbs that its processes may use now in addition
+	// to those that all may; ok is false if the session is gone. They count over older connections too. If
+	// nil, neither changes.
+	AgentOf func(session string) (name string, verbs []string, ok bool)
 
 	Log   *slog.Logger     // nil is slog.Default()
 	Audit func(Login)      // called for each accepted and refused login, concurrently; may be nil

@@ -23,7 +23,7 @@ type Server struct {
 	limits  Limits
 	local   keys.Role
 	holders func() []HolderProcess
-	nameOf  func(session string) string
+	agentOf func(session string) (name string, verbs []string, ok bool)
 	log     *slog.Logger
 	audit   func(Login)
 	clock   func() time.Time
@@ -68,7 +68,7 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{
 		keys: o.Keys, limits: o.Limits.withDefaults(), local: o.Local,
-		holders: o.Holders, nameOf: o.NameOf, log: o.Log, audit: o.Audit, clock: o.Now,
+		holders: o.Holders, agentOf: o.AgentOf, log: o.Log, audit: o.Audit, clock: o.Now,
 		live: map[*connection]struct{}{}, others: map[string]*net.UnixListener{}, carried: map[*carried]struct{}{}, stop: make(chan struct{}),
 	}
 	s.ssh = newSSHServer(o.Handler, o.HostKeys, s.limits.LoginGrace)
@@ -268,6 +268,14 @@ func (s *Server) snapshot() []*connection {
 // while a machine is suspended.
 const roundTime = 15 * time.Second
 
+// Review checks the rights of all connections again. The caller calls it after a change that no key
+// source reports: of what AgentOf returns.
+func (s *Server) Review() {
+	for _, c := range s.snapshot() {
+		c.review()
+	}
+}
+
 // rounds reviews the rights of all connections: after each change of the keys, and every roundTime.
 func (s *Server) rounds() {
 	changed := func() <-chan struct{} { return nil }
@@ -278,9 +286,7 @@ func (s *Server) rounds() {
 	defer tick.Stop()
 	for {
 		next := changed()
-		for _, c := range s.snapshot() {
-			c.review()
-		}
+		s.Review()
 		select {
 		case <-s.stop:
 			return

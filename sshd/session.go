@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"slices"
 	"sync"
 
 	ssh "charm.land/ssh"
@@ -60,14 +61,18 @@ type Terminal struct {
 	Cols, Rows int
 }
 
-// Identity is the caller with its current rights: a key's rights may be narrowed while a session
-// runs. A process inside one of Berth's sessions has that session's current name, because another
-// session may have the name from the login by now.
+// Identity is the caller with its current rights: they may be narrowed while a session runs. A process
+// inside one of Berth's sessions has that session's current name, because another session may have the
+// name from the login by now.
 func (s *Session) Identity() keys.Identity {
 	id := *s.conn.identity.Load()
-	if id.Kind == keys.KindAgent && s.conn.server.nameOf != nil {
-		id.Name = keys.Agent(id.Session, cmp.Or(s.conn.server.nameOf(id.Session), id.Session), id.PID).Name
+	if id.Kind != keys.KindAgent || s.conn.server.agentOf == nil {
+		return id
 	}
+	name, verbs, _ := s.conn.server.agentOf(id.Session)
+	id.Name = keys.Agent(id.Session, cmp.Or(name, id.Session), id.PID).Name
+	// The login's verbs stay a bound: rightless leaves none.
+	id.Verbs = slices.DeleteFunc(slices.Clone(id.Verbs), func(verb string) bool { return !slices.Contains(verbs, verb) })
 	return id
 }
 

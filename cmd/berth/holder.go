@@ -47,10 +47,13 @@ func (s *server) holders() []sshd.HolderProcess {
 	return out
 }
 
-// nameOf returns a session's current name; empty if no session has that id.
-func (s *server) nameOf(id string) string {
-	if one, ok := s.sessions.Find(id); ok {
-		return one.Status().Name
+// agentOf returns a session's current name and what its processes may do on the sessions that they
+// started; ok is false if no session has that id.
+func (s *server) agentOf(id string) (name string, verbs []string, ok bool) {
+	one, ok := s.sessions.Find(id)
+	if !ok || one.ID() != id {
+		return "", nil, false
 	}
-	return ""
+	st := one.Status()
+	return st.Name, st.Children.AllVerbs(), true
 }

@@ -168,6 +168,7 @@ func (s *server) reload(ctx context.Context, source config.Source) (commands.Rel
 		s.startPoster()
 	}
 	later, problems := s.followConfig(ctx)
+	s.edge.Review() // agents of sessions whose children changed
 	waiting = append(waiting, later...)
 	problems = append(append(stored, problems...), s.startSessions(ctx)...)
 	for _, p := range s.keys.Problems() {
