@@ -117,12 +117,12 @@ func box(d *agent.Dialog) *agent.Dialog {
 	if first < 0 || d.Focused() == 0 {
 		return nil
 	}
-	asks := first - 1
+	asks := max(first-1, 0)
 	for asks > 0 && strings.TrimSpace(d.Lines[asks-1]) != "" {
 		asks--
 	}
 	d.Type, d.Title = agent.PromptPermission, flat(d.Lines[asks:first])
-	rows := d.Lines[:max(asks, 0)]
+	rows := d.Lines[:asks]
 	d.Body = strings.ReplaceAll(text(rows), "\u00a0", " ") // blanks of a file's lines
 	if d.Title == askTrust {
 		d.Subtype = agent.SubtypeTrust

@@ -157,10 +157,11 @@ func TestNextLooksTheSame(t *testing.T) {
 	}
 }
 
-// TestTopless: a box whose question has no room names no tool, and its command is not whole.
+// TestTopless: a box whose question has no room names no tool, and its command is not whole. The last one begins with
+// its options.
 func TestTopless(t *testing.T) {
 	all := command(" ❯ 1. Yes", "   2. No, and tell Copilot what to do differently (Esc to stop)")
-	for from := 1; from < 9; from++ {
+	for from := 1; from < 10; from++ {
 		d := shown(all[from:]...).Dialog
 		if d == nil || !d.Cut || from > 7 && d.Tool != "" {
 			t.Errorf("from row %d: %+v", from, d)
