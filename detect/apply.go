@@ -155,6 +155,7 @@ func (f *Fold) judge() agent.State {
 // conclude puts a change of the state into the result.
 func (f *Fold) conclude() {
 	m := &f.m
+	f.learnLogged()
 	f.learnPast()
 	f.contest()
 	next := f.judge()

@@ -218,7 +218,6 @@ func (f *Fold) loseForeign(fact *agent.Fact) {
 	unguess(lost.Prompt)
 	lost.keep()
 	f.keepLost(lost)
-	f.learnLogged()
 }
 
 func (f *Fold) keepLost(lost *request) {

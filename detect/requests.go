@@ -363,7 +363,6 @@ func (f *Fold) toolStarted(fact *agent.Fact) {
 			}
 			if fact.Source == agent.SourceLog && c.Logged == "" {
 				c.Logged = canonical(fact.Input)
-				f.learnLogged()
 			}
 			return // another source has reported it
 		}
@@ -383,7 +382,6 @@ func (f *Fold) toolStarted(fact *agent.Fact) {
 		m.Calls = append([]call(nil), m.Calls[1:]...)
 	}
 	f.learn(&c)
-	f.learnLogged()
 	if fact.Agent != "" || m.ended(fact.Turn) && m.Turn.Phase != ending {
 		return
 	}

@@ -46,12 +46,14 @@ func (f *Fold) renewWith(r *request, text *string) {
 	f.result.Opened = append(f.result.Opened, r.Prompt.Clone())
 }
 
-// learnLogged adds what the dialog's call has beside it to a prompt that was seen before its call was logged, or before the hook of
-// another conversation reported it. The result is another prompt, because the seen one didn't show it.
+// learnLogged adds what the dialog's call has beside it to a prompt that was only seen, when its call is logged, or the hook of
+// another conversation reports it, after the prompt was opened. The dialog may be off the screen, or cut, at that moment: any
+// process of the session can draw over it. So it is compared again when it is back. The result is another prompt, because the
+// seen one didn't show it.
 func (f *Fold) learnLogged() {
 	d := f.dialog()
 	for _, r := range f.m.Requests {
-		if d == nil || !r.seenOnly() || !r.Prompt.OnScreen || r.Over != nil {
+		if d == nil || d.Cut || !r.seenOnly() || !r.Prompt.OnScreen || r.Over != nil && !r.Over.Denied {
 			continue
 		}
 		more := r.Prompt.Clone()

@@ -152,3 +152,27 @@ func TestUndrawnOfALoggedCall(t *testing.T) {
 		}
 	}
 }
+
+// TestLoggedWhileHidden: a call may be logged while its dialog is off the screen, or was reported as over. What the
+// dialog doesn't draw of it makes another prompt nevertheless.
+func TestLoggedWhileHidden(t *testing.T) {
+	dialog := asksOfCommand("List", "ls")
+	for name, hide := range map[string]func(s *forgery){
+		"off the screen": func(s *forgery) { s.show(&agent.Reading{}) },
+		"reported as over": func(s *forgery) {
+			s.hook(`{"session_id":"s","hook_event_name":"PostToolUse","prompt_id":"t","tool_name":"Bash"}`, "")
+		},
+	} {
+		s := newLogged(t)
+		s.show(dialog)
+		was := s.f.Status().Request
+		hide(s)
+		s.logsCalls([]string{"Bash", `{"command":"ls","description":"List","dangerouslyDisableSandbox":true}`})
+		s.show(dialog)
+		s.pass(2 * time.Second)
+		p := s.f.Status().Request
+		if p == nil || p.ID == was.ID || !strings.Contains(text(p.Text), "dangerouslyDisableSandbox: true") || s.keyed(was.ID, dialog.Dialog) || !s.keyed(p.ID, dialog.Dialog) {
+			t.Errorf("%s: %+v, and before %+v", name, p, was)
+		}
+	}
+}
