@@ -76,23 +76,26 @@ func answerPrompt(ctx context.Context, c *call) (any, error) {
 		words = slices.Insert(words, 2, "--digest="+c.args.Digest)
 	case choice == "deny" || choice == "cancel":
 	default:
-		if err := c.readWhole(ctx); err != nil {
+		if err := c.readWhole(); err != nil {
 			return nil, err
 		}
 	}
 	return c.verdict(ctx, stdin, words...)
 }
 
-// readWhole refuses an answer without a digest to a prompt that state, and the events of wait, show only a part of.
-func (c *call) readWhole(ctx context.Context) error {
-	_, p, err := c.asked(ctx, c.args.Session)
-	if err != nil || p.ID != c.args.PromptID {
-		return nil //nolint:nilerr // respond says why
+// readWhole refuses an answer without a digest to a prompt that state, and the events of wait, show only a part of. That
+// may be another prompt than the current one.
+func (c *call) readWhole() error {
+	session, err := c.service.For(c.request, "respond", c.args.Session)
+	if err != nil {
+		return err
 	}
-	if _, cut := fit(&p); cut {
-		return api.Errorf(api.CodeBadRequest, "not answered: this prompt is long, and wait shows only its beginning. Read it to its end by get_session, or by read_session with what: prompt, and give the digest that comes with its end")
+	for _, p := range session.Status().Requests {
+		if _, cut := fit(p); cut && p.ID == c.args.PromptID {
+			return api.Errorf(api.CodeBadRequest, "not answered: this prompt is long, and wait shows only its beginning. Read it to its end by get_session, or by read_session with what: prompt, once it is the session's current prompt, and give the digest that comes with its end")
+		}
 	}
-	return nil
+	return nil // respond says whether the session asks that
 }
 
 func interruptSession(ctx context.Context, c *call) (any, error) {

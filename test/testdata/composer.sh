@@ -30,6 +30,7 @@ turn() {
 	hook UserPromptSubmit ',"prompt":"'"$message"'"'
 	working
 	[ -f asks ] && hook PermissionRequest ',"tool_name":"Bash","tool_input":{"command":"make clean'"$(cat asks)"'"}'
+	[ -f asks.too ] && hook PermissionRequest ',"tool_name":"Bash","tool_input":{"command":"make clean'"$(cat asks.too)"'"}'
 	while [ -f slow ]; do sleep 0.05; done
 	hook Stop ',"last_assistant_message":"I did: '"$message"'"'
 }
