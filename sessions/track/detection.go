@@ -2,6 +2,7 @@ package track
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"berth/agent"
@@ -50,7 +51,7 @@ type waking struct {
 
 // newDetection returns a detection without a fold. The caller sets it.
 func newDetection(driver agent.Driver, last time.Time) *detection {
-	return &detection{driver: driver, last: last, screen: screen{reads: ReadsScreen(driver)}}
+	return &detection{driver: driver, last: last, screen: screen{reads: ReadsScreen(driver)}, ids: promptIDs{silent: true}}
 }
 
 // newStream starts to read the program's output as lines of JSON, if the spec says that it prints them.
@@ -79,6 +80,7 @@ func (d *detection) clock(at time.Time) time.Time {
 // recall applies the facts of a sequence from before this server. A title can be read again later, but a
 // sequence is printed once. No event follows before all is read.
 func (d *detection) recall(facts []agent.Fact) {
+	d.ids.silent = true
 	for _, f := range facts {
 		f.Time = d.last
 		_ = d.fold.Apply(f)
@@ -128,17 +130,28 @@ func (d *detection) oldEntry(line []byte) bool {
 // promptIDs names prompts by the events that open them.
 type promptIDs struct {
 	opening uint64 // number of the event that would open a prompt now
+	silent  bool   // what is applied now makes no event: an earlier server has written its events
 	hook    uint64 // number of the last hook's event
 	opened  uint64 // number of the event that opened the last prompt
 	again   int    // number of prompts that this event has opened
 	drawn   int    // number of other prompts that were opened with this hook's
+	unsaid  int    // number of prompts that were opened without an event
 }
+
+// at says which event opens a prompt from now on.
+func (ids *promptIDs) at(opening uint64, silent bool) { ids.opening, ids.silent = opening, silent }
 
 // next is the id of a prompt that opens now. One event may open several.
 //
 // A server that starts after a kill applies the hooks' events again, but not what the screen showed
-// then. So a prompt that a hook's event only made visible has no id that the hook's own may get.
-func (ids *promptIDs) next(session string, told bool) string {
+// then. So a prompt that a hook's event only made visible has no id that the hook's own may get. What is applied again
+// may open other prompts than before, which have no event. The next server counts as this one does, so their ids have
+// the start of the server too: an answer to one of them is none to another server's.
+func (ids *promptIDs) next(session string, told bool, server time.Time) string {
+	if ids.silent && !(told && ids.opening == ids.hook) {
+		ids.unsaid++
+		return fmt.Sprintf("%s-%d.r%s.%d", session, ids.opening, strconv.FormatInt(server.UnixNano(), 36), ids.unsaid)
+	}
 	if ids.opened != ids.opening {
 		ids.opened, ids.again, ids.drawn = ids.opening, 0, 0
 	}

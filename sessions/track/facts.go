@@ -19,7 +19,7 @@ func (t *Track) facts(facts []agent.Fact) {
 	}
 	var results []detect.Result
 	for _, f := range facts {
-		d.ids.opening = t.env.Next()
+		d.ids.at(t.env.Next(), false)
 		f.Time = d.clock(t.env.Now())
 		result := d.fold.Apply(f)
 		t.noteConversation(f, result)
@@ -88,18 +88,23 @@ func (t *Track) listen(f agent.Fact, r detect.Result) {
 	}
 }
 
-// eventNumber is the number of the event for a record, also if it is written already.
-func (t *Track) eventNumber(r hold.Record, written bool) uint64 {
+// opensBy has a hook's event open prompts. An earlier server may have written that event.
+func (t *Track) opensBy(r hold.Record, written bool) {
+	number, known := t.env.Next(), !written
 	if seq, ok := t.seqOf[r.N]; written && ok {
-		return seq
+		number, known = seq, true
 	}
-	return t.env.Next()
+	ids := &t.d.ids
+	ids.at(number, written)
+	if ids.hook = 0; known {
+		ids.hook = number
+	}
 }
 
 // Clock returns the time for a fact that is applied now. A prompt that the fact opens gets the number of
 // the next event.
 func (t *Track) Clock(at time.Time) time.Time {
-	t.d.ids.opening = t.env.Next()
+	t.d.ids.at(t.env.Next(), !t.d.waking.live)
 	return t.d.clock(at)
 }
 
@@ -108,7 +113,7 @@ func (t *Track) Clock(at time.Time) time.Time {
 func (t *Track) Pass(now time.Time) {
 	d := t.d
 	if at := d.fold.Deadline(); d.waking.live && !at.IsZero() && !now.Before(at) {
-		d.ids.opening = t.env.Next()
+		d.ids.at(t.env.Next(), false)
 		t.Emit([]detect.Result{d.fold.Tick(d.clock(now))})
 	}
 }
@@ -123,6 +128,6 @@ func (t *Track) options(d *detection, start time.Time) detect.Options {
 	return detect.Options{
 		Conversation: spec.Conversation, Start: start, Headless: spec.Headless, IdleGrace: spec.IdleGrace, Forked: spec.Forked,
 		Again: spec.Again, Dir: spec.Dir, Zone: zone,
-		PromptID: func(_ uint64, told bool) string { return d.ids.next(t.env.ID, told) },
+		PromptID: func(_ uint64, told bool) string { return d.ids.next(t.env.ID, told, t.env.Opened) },
 	}
 }

@@ -33,8 +33,7 @@ func (t *Track) hook(r hold.Record) (told loop.Outcome, err error) {
 		if !written {
 			t.Pass(t.env.OnClock(r.Time.Time))
 		}
-		d.ids.opening = t.eventNumber(r, written)
-		d.ids.hook = d.ids.opening
+		t.opensBy(r, written)
 		facts, err := d.driver.Hook(payload)
 		if err == nil {
 			for _, f := range facts {

@@ -109,9 +109,7 @@ func (t *Track) applyEntry(d *detection, line tail.Line) {
 			l.newest = f.At
 		}
 		emitted = emitted || !f.At.IsZero() && !f.At.After(t.recalledAt)
-		if !emitted {
-			d.ids.opening = t.env.Next()
-		}
+		d.ids.at(t.env.Next(), emitted)
 		f.Time = d.clock(t.env.Now())
 		result := d.fold.Apply(f)
 		t.noteConversation(f, result)
@@ -126,7 +124,7 @@ func (t *Track) applyEntry(d *detection, line tail.Line) {
 
 // unread handles an entry that can't be read.
 func (t *Track) unread(d *detection) {
-	d.ids.opening = t.env.Next()
+	d.ids.at(t.env.Next(), !d.waking.live)
 	if result := d.fold.Unread(d.clock(t.env.Now())); d.waking.live {
 		t.Emit([]detect.Result{result})
 	}

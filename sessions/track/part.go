@@ -187,7 +187,7 @@ func (t *Track) Refit() {
 	d.driver = driver
 	d.screen.reads, d.screen.looks, d.screen.reading = ReadsScreen(driver), detect.Looks{}, nil
 	now := t.env.Now()
-	d.ids.opening = t.env.Next()
+	d.ids.at(t.env.Next(), !d.waking.live)
 	if result := d.fold.Refit(driver, d.clock(now)); d.waking.live {
 		t.Emit([]detect.Result{result})
 	}

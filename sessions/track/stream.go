@@ -57,9 +57,7 @@ func (t *Track) applyStreamLine(d *detection, line []byte, next int64) {
 	emitted := t.emitted.StreamTold.covers(at)
 	var results []detect.Result
 	for _, f := range facts {
-		if !emitted {
-			d.ids.opening = t.env.Next()
-		}
+		d.ids.at(t.env.Next(), emitted)
 		f.Time = d.clock(t.env.Now())
 		turn := d.streamTurn(f)
 		result := d.fold.Apply(f)

@@ -177,7 +177,7 @@ func (t *Track) goLive(now time.Time) {
 	if d.screen.due = now; !term.InSync() {
 		t.readScreen()
 	}
-	d.ids.opening = t.env.Next()
+	d.ids.at(t.env.Next(), false)
 	t.Emit([]detect.Result{d.fold.Thaw(d.clock(now))})
 	t.env.ReleaseHooks()
 }

@@ -71,7 +71,7 @@ func newBench() *bench {
 		},
 		Spec: func() Spec { return Spec{} }, Logs: func() tail.Below { return tail.Below{} }, Learn: func(string, bool) error { return nil },
 		Fresh: func() agent.Driver { return speaker{} }, Child: func() Child { return Child{PID: 1} }, Exit: func() *api.Exit { return nil },
-		Terminal: func() *terminal.Terminal { return nil }, Dirty: func() {}, TurnStarted: func() {}, TurnRecalled: func(time.Time) {},
+		Terminal: func() *terminal.Terminal { return nil }, Dirty: func() {}, TurnStarted: func() {}, TurnRecalled: func(time.Time) {}, Opened: time.Now(),
 		Written: func(n uint64) bool { return n <= b.written }, Next: func() uint64 { return seq + 1 },
 		Append: func(batch []events.Event) (done []events.Event) {
 			var step []string
@@ -176,6 +176,56 @@ func TestIDOfADialogBesideAHook(t *testing.T) {
 	b.record(t, 7, hook)
 	if again := b.View().Request; again == nil || again.ID == shown.ID {
 		t.Errorf("%s was the dialog %q, and is now %+v", shown.ID, agent.Value(shown.Title), again)
+	}
+}
+
+// asker is a speaker whose log says what it asks, and whose dialogs leave out a part of that.
+type asker struct{ drawer }
+
+func (asker) Table() agent.Table {
+	t := drawer{}.Table()
+	t[agent.MoveAsk] = append(t[agent.MoveAsk], agent.Witness{Source: agent.SourceLog})
+	return t
+}
+
+// TestIDsOfServers: a server that was started after a kill applies entries of the log and hooks again whose events are
+// written. What it opens then has no event, and an answer to it must not be one to what another server opens so.
+func TestIDsOfServers(t *testing.T) {
+	shown := map[string]string{}
+	for _, title := range []string{"ls", "rm -rf /"} {
+		begun := time.Now()
+		asks := agent.Fact{Kind: agent.Asked, At: begun.Add(-time.Second), Tool: title, Request: &agent.Request{Type: agent.PromptPermission, Title: &title}}
+		entry, err := json.Marshal(asks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, apply := range map[string]func(b *bench){
+			"an entry": func(b *bench) { b.applyEntry(b.d, tail.Line{Data: entry, Next: 1}) },
+			"a hook whose event isn't known": func(b *bench) {
+				b.written = 7
+				b.record(t, 7, asks)
+			},
+			"a dialog beside a hook": func(b *bench) {
+				b.d.waking.live = true
+				b.facts([]agent.Fact{{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: &agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptPermission, Title: title}}}})
+				b.written = 7
+				b.Recall(events.Line{Type: "hook", Cause: 7, Seq: 40})
+				b.record(t, 7, agent.Fact{Kind: agent.Asked, Tool: title, Request: &agent.Request{Type: agent.PromptPermission, Tool: &title}})
+			},
+		} {
+			b := newBench()
+			b.d.driver, b.recalledAt = asker{}, begun
+			b.d.fold = detect.New(asker{}, b.options(b.d, begun.Add(-time.Minute)))
+			apply(b)
+			p := b.View().Request
+			if p == nil || agent.Value(p.Title) != title {
+				t.Fatalf("%s: %+v", name, p)
+			}
+			if before, ok := shown[p.ID]; ok {
+				t.Errorf("%s: %s is %q, and was %q", name, p.ID, title, before)
+			}
+			shown[p.ID] = title
+		}
 	}
 }
 
