@@ -1,7 +1,7 @@
 #!/bin/sh
 # A stand-in for Claude Code in scripts: a composer, as far as Berth looks at one, and the hooks of a turn. Files of
 # its folder change what it does: with stuck Enter does nothing, and with deaf nothing tells of a turn; a turn
-# asks for a permission where there is asks, and goes on as long as there is slow. A script whose agent does
+# asks for a permission where there is asks (for two with asks.too), and goes on as long as there is slow. A script whose agent does
 # something else has a file turn.sh, which replaces begin and turn. SAID, if set, names a file that gets each message.
 stty raw -echo
 nl='
