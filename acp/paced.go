@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 )
 
 const (
@@ -14,6 +15,9 @@ const (
 	// before: the SDK has a goroutine for each request that it reads, also while the editor doesn't read
 	// its answers.
 	mostUnanswered = 2 * mostCalls
+	// answersWithin is how long the answers may take to what a client asked before it closed its input, as a script does
+	// that has nothing more to ask. The SDK ends the connection at the input's end.
+	answersWithin = 2 * time.Second
 	// mostLine bounds one message of the editor, in bytes.
 	mostLine = 8 << 20
 )
@@ -44,6 +48,7 @@ func (p *paced) Read(to []byte) (int, error) {
 	if len(p.rest) == 0 {
 		line, err := p.line()
 		if err != nil {
+			p.settle()
 			return 0, err
 		}
 		var k kind
@@ -59,6 +64,21 @@ func (p *paced) Read(to []byte) (int, error) {
 	n := copy(to, p.rest)
 	p.rest = p.rest[n:]
 	return n, nil
+}
+
+// settle waits until all requests are answered, within answersWithin. Nothing is read afterwards.
+func (p *paced) settle() {
+	limit := time.NewTimer(answersWithin)
+	defer limit.Stop()
+	for range cap(p.unanswered) { // it is full of our own once each request has given its place back
+		select {
+		case p.unanswered <- struct{}{}:
+		case <-p.ctx.Done():
+			return
+		case <-limit.C:
+			return
+		}
+	}
 }
 
 func (p *paced) line() ([]byte, error) {

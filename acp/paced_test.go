@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"berth/commands"
 )
@@ -58,6 +59,34 @@ func TestPaced(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A client that asks and closes its input gets its answers. One that is never answered isn't waited for without end.
+func TestAnswersAfterTheEnd(t *testing.T) {
+	for _, answers := range []int{0, 1, 2} {
+		synctest.Test(t, func(t *testing.T) {
+			ask := `{"jsonrpc":"2.0","id":1,"method":"session/list"}` + "\n"
+			p := newPaced(t.Context(), strings.NewReader(ask+ask), io.Discard)
+			close(p.ready)
+			begun := time.Now()
+			go func() {
+				for range answers {
+					time.Sleep(time.Second / 2)
+					_, _ = io.WriteString(p, `{"jsonrpc":"2.0","id":1,"result":{}}`+"\n") // io.Discard
+				}
+			}()
+			if _, err := io.ReadAll(p); err != nil {
+				t.Error(err)
+			}
+			want := answersWithin
+			if answers == 2 {
+				want = time.Second
+			}
+			if took := time.Since(begun); took != want {
+				t.Errorf("with %d of 2 answers the input ended after %v, want %v", answers, took, want)
+			}
+		})
+	}
 }
 
 func TestLongLine(t *testing.T) {
