@@ -2,7 +2,7 @@
 
 GO ?= go
 BIN := bin/berth
-PROGRAMS := ./cmd/berth ./cmd/berth-hold # side by side in bin/
+PROGRAMS := ./cmd/berth ./cmd/berth-hold ./cmd/berth-fleet # side by side in bin/
 # Without cgo the binary starts 0.7 ms sooner, which every hook of an agent pays;
 # -trimpath keeps paths of the building machine out of the binary.
 GOFLAGS_BUILD := -trimpath -buildvcs=false
@@ -31,7 +31,7 @@ image:
 	mkdir -p $(IMAGE).work
 	GOOS=linux $(MAKE) -s build BIN=$(IMAGE).work/berth STRIP="-s -w"
 	cd packaging && $(GO) build -o $(abspath $(IMAGE)).work/image ./image
-	$(IMAGE).work/image -berth $(IMAGE).work/berth -hold $(IMAGE).work/berth-hold -arch $$($(GO) env GOARCH) -version $(VERSION) \
+	$(IMAGE).work/image -berth $(IMAGE).work/berth -hold $(IMAGE).work/berth-hold -fleet $(IMAGE).work/berth-fleet -arch $$($(GO) env GOARCH) -version $(VERSION) \
 		-created $$(git show -s --format=%ct 2>/dev/null || echo 0) -base "$(BASE)" -out $(IMAGE)
 	rm -rf $(IMAGE).work
 

@@ -33,6 +33,21 @@ func CheckTag(tag string) error {
 	return nil
 }
 
+// maxHost is the length of the longest name of a host: the limit of a part of a DNS name.
+const maxHost = 63
+
+// CheckHost returns a BAD_REQUEST error if a word isn't a valid name of a fleet's host. A name is one word of a NATS
+// subject, and begins the names of the host's sessions: host/session.
+func CheckHost(name string) error {
+	if name == "" || len(name) > maxHost || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || name[0] == '-' {
+		return Errorf(CodeBadRequest, "%s isn't a valid name of a host: use 1 to 63 of a-z, 0-9 and -, not starting with -", Quote(name))
+	}
+	if name == "all" || name == "any" {
+		return Errorf(CodeBadRequest, "%s isn't a valid name of a host: it stands for several hosts", Quote(name))
+	}
+	return nil
+}
+
 // CheckTeam returns a BAD_REQUEST error if a word isn't a valid name of a team.
 func CheckTeam(team string) error {
 	if !wellFormed(team, maxTag, "._-:/@+", true) {

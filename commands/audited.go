@@ -24,7 +24,7 @@ func (v *Verb) changes(args []string) bool {
 // frees are the verbs that end, release or revoke something. They work even while the audit log
 // can't be written, as on a full disk.
 var frees = map[string]bool{
-	"kill": true, "rm": true, "worktree rm": true, "interrupt": true, "unlock": true, "detach": true, "access rm": true, "guest narrow": true, "guest revoke": true,
+	"kill": true, "rm": true, "worktree rm": true, "interrupt": true, "unlock": true, "detach": true, "access rm": true, "fleet rm": true, "fleet leave": true, "guest narrow": true, "guest revoke": true,
 }
 
 // entryOf fills in the caller of an entry.

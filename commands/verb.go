@@ -53,6 +53,8 @@ type Service struct {
 	Shipped func() *ship.Status
 	// Profiles is what the verb profile does.
 	Profiles Profiles
+	// Fleet is what the verb fleet does.
+	Fleet Fleet
 	// Notify is what the verb notify does.
 	Notify Notify
 	// Doctor examines the server and its machine.
@@ -157,7 +159,7 @@ func makeVerbs() []*Verb {
 		inputVerb(), keysVerb(), resizeVerb(), signalVerb(), lockVerb(), unlockVerb(),
 		newVerb(), profileVerb(), forkVerb(), killVerb(), restartVerb(), renameVerb(), rmVerb(), worktreeVerb(), tagVerb(), metaVerb(), exportVerb(),
 		gateVerb(), startContextVerb(), reportVerb(), tellVerb(), inboxVerb(), messageVerb(), transcriptVerb(), mcpVerb(), acpVerb(),
-		accessVerb(), guestVerb(), auditVerb(), notifyVerb(), doctorVerb(), logVerb(), reloadVerb(), initVerb(),
+		accessVerb(), guestVerb(), fleetVerb(), auditVerb(), notifyVerb(), doctorVerb(), logVerb(), reloadVerb(), initVerb(),
 		attachVerb(), detachVerb(),
 	}
 }

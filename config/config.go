@@ -39,6 +39,7 @@ type Config struct {
 	Limits    Limits    `yaml:"limits"`
 	Retention Retention `yaml:"retention"`
 	Audit     Audit     `yaml:"audit"`
+	Fleet     Fleet     `yaml:"fleet"`
 
 	PublicHost string   `yaml:"public_host"` // how clients reach the server: HOST or HOST:PORT
 	Notify     []Notify `yaml:"notify"`      // of all sessions

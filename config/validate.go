@@ -37,7 +37,8 @@ func (c *Config) Validate() []Problem {
 	if !filepath.IsAbs(c.Worktrees) && !strings.HasPrefix(c.Worktrees, "~/") {
 		v.add("worktrees", quote(c.Worktrees)+" isn't an absolute path", "write a folder that begins with / or ~/")
 	}
-	v.publicHost(c.PublicHost)
+	v.publicHost("public_host", c.PublicHost)
+	v.fleet(c.Fleet)
 	if _, err := c.Limits.Exempt(); err != nil {
 		v.add("limits.penalty_exempt", err.Error(), "write addresses and networks, such as 10.0.0.0/8")
 	}

@@ -98,7 +98,7 @@ func (v *validation) messages(field string, s Session) {
 }
 
 // publicHost checks the address that clients connect to.
-func (v *validation) publicHost(host string) {
+func (v *validation) publicHost(field, host string) {
 	if host == "" {
 		return
 	}
@@ -108,7 +108,7 @@ func (v *validation) publicHost(host string) {
 	}
 	_, err = strconv.ParseUint(port, 10, 16)
 	if err != nil || !hostName.MatchString(name) {
-		v.add("public_host", quote(host)+" isn't a valid host", "write HOST or HOST:PORT, such as build.example.org:2222")
+		v.add(field, quote(host)+" isn't a valid host", "write HOST or HOST:PORT, such as build.example.org:2222")
 	}
 }
 

@@ -35,6 +35,12 @@ type PassRules struct {
 	MaxRole   Role // the most that a pass gives, whatever it says
 }
 
+// IsPass says whether a certificate is in the form of a pass. It says nothing about who made it.
+func IsPass(cert *ssh.Certificate) bool {
+	_, has := cert.CriticalOptions[passHost]
+	return has
+}
+
 // Why a pass isn't made or accepted.
 var (
 	ErrPass    = errors.New("the pass can't be used")

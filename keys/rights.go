@@ -29,7 +29,7 @@ func ParseRole(s string) (Role, error) {
 
 // accessVerbs are the verbs that a narrowed key may never use: they would widen it, or reach beyond its
 // sessions.
-var accessVerbs = map[string]bool{"access": true, "guest": true, "audit": true, "start-context": true, "notify": true, "init": true, "profile": true}
+var accessVerbs = map[string]bool{"access": true, "guest": true, "audit": true, "start-context": true, "notify": true, "init": true, "profile": true, "fleet": true}
 
 // openVerbs are for every key: they show the caller's rights, and nothing of any session. mcp and acp offer what
 // verbs do that the caller may use, and have no right of their own.

@@ -64,7 +64,7 @@ func TestImage(t *testing.T) {
 
 	// On top of a base the base's files, users and variables stay.
 	second := t.TempDir() + "/image.tar"
-	cmd := exec.CommandContext(t.Context(), "go", "run", "./image", "-base", file, "-berth", "/bin/true", "-hold", "/bin/true", "-arch", "amd64", "-version", "1", "-out", second)
+	cmd := exec.CommandContext(t.Context(), "go", "run", "./image", "-base", file, "-berth", "/bin/true", "-hold", "/bin/true", "-fleet", "/bin/true", "-arch", "amd64", "-version", "1", "-out", second)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

@@ -337,7 +337,7 @@ func (m *machine) installed(deb string) {
 	m.t.Helper()
 	for _, words := range [][]string{
 		{"systemd-analyze", "verify", unitFile},
-		{"sh", "-ec", "cd /usr/share/man; for page in man1/berth.1 man1/berth-hold.1 man5/berth.yaml.5; do zcat $page.gz | mandoc -Tlint; done"},
+		{"sh", "-ec", "cd /usr/share/man; for page in man1/berth.1 man1/berth-hold.1 man1/berth-fleet.1 man5/berth.yaml.5; do zcat $page.gz | mandoc -Tlint; done"},
 		{"lintian", "--allow-root", "--fail-on", "error,warning", deb},
 		{"bash", "-n", "/usr/share/bash-completion/completions/berth"},
 	} {

@@ -59,32 +59,13 @@ type stageKey struct{}
 func stageOf(ts *testscript.TestScript) *stage { return ts.Value(stageKey{}).(*stage) }
 
 func setUp(env *testscript.Env) error {
-	dir, err := os.MkdirTemp("/tmp", "be")
+	s, err := newStage(env.T().(testing.TB))
 	if err != nil {
 		return err
 	}
-	s := &stage{
-		t: env.T().(testing.TB), dir: dir, state: filepath.Join(dir, "state"), runtime: filepath.Join(dir, "run"),
-		running: map[string]*client{}, tools: map[string]*toolClient{}, editors: map[string]*anEditor{}, called: map[string]bool{}, checked: map[string]bool{},
-	}
 	env.Values[stageKey{}] = s
 	env.Defer(s.tearDown)
-	for _, d := range []string{"home", "state", "keys"} {
-		if err := os.Mkdir(filepath.Join(dir, d), 0o700); err != nil {
-			return err
-		}
-	}
-	for _, name := range keyNames {
-		if err := s.makeKey(name); err != nil {
-			return err
-		}
-		if options := keyLines[name]; options != "" {
-			if err := s.list(name, options); err != nil {
-				return err
-			}
-		}
-	}
-	env.Setenv("D", dir)
+	env.Setenv("D", s.dir)
 	env.Setenv("STATE", s.state)
 	env.Setenv("KEYS", s.authorizedKeys())
 	env.Setenv("BERTH", berth)
@@ -94,9 +75,37 @@ func setUp(env *testscript.Env) error {
 		}
 		env.Setenv(name, path)
 	}
-	env.Setenv("SSH", filepath.Join(dir, "ssh_config"))
-	env.Setenv("HOME", filepath.Join(dir, "home"))
+	env.Setenv("SSH", filepath.Join(s.dir, "ssh_config"))
+	env.Setenv("HOME", filepath.Join(s.dir, "home"))
 	return nil
+}
+
+// newStage makes the folders and keys. The caller tears it down.
+func newStage(t testing.TB) (*stage, error) {
+	dir, err := os.MkdirTemp("/tmp", "be")
+	if err != nil {
+		return nil, err
+	}
+	s := &stage{
+		t: t, dir: dir, state: filepath.Join(dir, "state"), runtime: filepath.Join(dir, "run"),
+		running: map[string]*client{}, tools: map[string]*toolClient{}, editors: map[string]*anEditor{}, called: map[string]bool{}, checked: map[string]bool{},
+	}
+	for _, d := range []string{"home", "state", "keys"} {
+		if err := os.Mkdir(filepath.Join(dir, d), 0o700); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range keyNames {
+		if err := s.makeKey(name); err != nil {
+			return nil, err
+		}
+		if options := keyLines[name]; options != "" {
+			if err := s.list(name, options); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return s, nil
 }
 
 // environ is the environment of the server and of local calls: of the tester's own only what is needed

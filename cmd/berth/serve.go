@@ -10,13 +10,11 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 	gossh "golang.org/x/crypto/ssh"
 
 	"berth/agent/generic/rules"
@@ -66,102 +64,6 @@ func serveCommand() *cobra.Command {
 // serveOptions are the options that aren't fields of berth.yaml.
 type serveOptions struct{ ownKeys, demo bool }
 
-// flagOf are flags whose names differ from the field's.
-var flagOf = map[string]string{"host_keys": "host-key"}
-
-// helpOf describes the fields briefly; docs/configuration.md has the details.
-var helpOf = map[string]string{
-	"listen":                         "`address` to listen on; port 0 takes a free one",
-	"listen_metrics":                 "loopback `address` or Unix socket for Prometheus",
-	"state_dir":                      "`folder` of keys, sessions and events",
-	"runtime_dir":                    "`folder` of the sockets",
-	"hold":                           "berth-hold `file` that runs sessions and takes hooks; empty: next to berth",
-	"authorized_keys":                "`file` of keys that may log in (repeatable)",
-	"revoked_keys":                   "`file` of revoked keys and certificates",
-	"authorize":                      "public key `file` to admit as admin (repeatable)",
-	"host_keys":                      "private key `file` of the server (repeatable)",
-	"stop_sessions":                  "end the sessions at shutdown; else they keep running",
-	"local":                          "what callers on the socket are: `role`, or key",
-	"new":                            "what sessions are started from: any or profiles",
-	"log_level":                      "debug, info, warn or error",
-	"log_format":                     "text or json",
-	"prefix":                         "prefix `key` of attached terminals, or two, such as Ctrl-]",
-	"public_host":                    "`host` or host:port where clients reach the server",
-	"clipboard":                      "whose clipboards programs set: `off, writer or all`; the flag alone: all",
-	"limits.max_startups":            "`connections` at once that have not logged in",
-	"limits.per_source":              "of these, `connections` from one address",
-	"limits.login_grace":             "`time` a client has to log in",
-	"limits.max_auth_tries":          "`keys` a client may offer",
-	"limits.channels_per_connection": "`channels` at once on one connection",
-	"limits.env_bytes":               "`bytes` of environment kept of a client",
-	"limits.command_bytes":           "`bytes` of a command line",
-	"limits.input_bytes":             "`bytes` of one verb's standard input",
-	"limits.verbs_per_second":        "`verbs` of one identity each second",
-	"limits.logins_per_second":       "`logins` of one identity each second",
-	"limits.connections":             "`connections` at once",
-	"limits.caller_connections":      "`connections` at once of one key or session",
-	"limits.caller_channels":         "`channels` at once of one key or session",
-	"limits.caller_unread":           "`bytes` of one key's or session's input that are not yet read",
-	"limits.penalty":                 "penalty `time` of a source for each refused login",
-	"limits.penalty_from":            "penalty `time` from which a source is refused",
-	"limits.penalty_most":            "largest penalty `time` of a source",
-	"limits.penalty_exempt":          "`network` without penalties (repeatable)",
-	"retention.ended":                "`time` that ended sessions are kept",
-	"retention.keep":                 "`sessions` kept of the ended ones",
-	"retention.total":                "`bytes` that ended sessions may take",
-	"retention.audit":                "`bytes` that the audit log may take",
-	"retention.audit_age":            "`time` that lines of the audit log are kept",
-	"audit.ship.command":             "`program` that gets the audit log's lines; repeat the option for its arguments",
-	"audit.ship.syslog":              "syslog's `socket`, or tcp://HOST:PORT, that gets the audit log's lines",
-	"audit.ship.http":                "`URL` that the audit log's lines are posted to",
-	"audit.ship.token":               "bearer `token` for it",
-	"retention.transcripts":          "`bytes` that one session's saved transcripts may take",
-}
-
-// setting collects the values of one flag.
-type setting struct {
-	values []string
-	word   string // what kind of value it is
-}
-
-func (s *setting) String() string { return strings.Join(s.values, ",") }
-func (s *setting) Type() string   { return s.word }
-
-func (s *setting) Set(v string) error {
-	s.values = append(s.values, v)
-	return nil
-}
-
-// configFlags makes a flag of every settable field. The result lists the flags that were given.
-func configFlags(flags *pflag.FlagSet) func() []config.Setting {
-	given := map[string]*setting{}
-	for _, field := range config.Settable() {
-		name := config.FlagName(field)[2:]
-		if n, ok := flagOf[field]; ok {
-			name = n
-		}
-		value := &setting{word: "value"}
-		given[field] = value
-		flags.Var(value, name, helpOf[field])
-		switch field {
-		case "stop_sessions":
-			value.word = "bool"
-			flags.Lookup(name).NoOptDefVal = "true"
-		case "clipboard":
-			flags.Lookup(name).NoOptDefVal = string(config.ClipboardAll)
-		}
-	}
-	return func() []config.Setting {
-		var out []config.Setting
-		for field, s := range given {
-			for _, v := range s.values {
-				out = append(out, config.Setting{Field: field, Value: v})
-			}
-		}
-		return out
-	}
-}
-
 func logger(c *config.Config, level slog.Leveler) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	if c.LogFormat == "json" {
@@ -186,6 +88,7 @@ type server struct {
 	sessions    *sessions.Registry
 	edge        *sshd.Server
 	metrics     *metrics.Metrics
+	fleet       fleet
 	cgroups     *cgroup.Tree
 	userSockets *userSockets
 	ruleset     *rules.Ruleset // of the current configuration
@@ -228,6 +131,9 @@ func serve(ctx context.Context, c *config.Config, source config.Source, o serveO
 	if err := s.loadHostKeys(); err != nil {
 		return err
 	}
+	if err := s.openFleet(); err != nil {
+		return err
+	}
 	if err := s.openAudit(); err != nil {
 		return err
 	}
@@ -268,6 +174,11 @@ func serve(ctx context.Context, c *config.Config, source config.Source, o serveO
 		return errors.Join(err, s.edge.Shutdown(context.Background()))
 	}
 	defer stopMetrics()
+	stopFleet, err := s.startFleet(ctx)
+	if err != nil {
+		return errors.Join(err, s.edge.Shutdown(context.Background()))
+	}
+	defer stopFleet()
 	if err := s.writeClient(); err != nil {
 		s.log.Warn("the ssh_config for clients on this machine could not be written", "error", err)
 	}
@@ -393,6 +304,9 @@ func (s *server) rights(id keys.Identity) (keys.Identity, error) {
 	switch id.Kind {
 	case keys.KindKey:
 		if id.Certificate != nil {
+			if id, is, err := s.passRights(id.Certificate); is {
+				return id, err
+			}
 			return s.keys.Current().ByCertificate(id.Certificate, id.Source, time.Now())
 		}
 		return s.keys.Current().ByFingerprint(id.Fingerprint, id.Source, time.Now())
@@ -427,7 +341,7 @@ func (s *server) listen() error {
 	s.loadProfiles()
 	service := &commands.Service{
 		Sessions: s.sessions, Specs: s.specs.Load, Document: s.document, Profiles: s.profileVerbs(), OnlyProfiles: func() bool { return s.now.Load().New == config.NewProfiles }, Started: s.started, Now: time.Now, Log: s.log,
-		MaxInput: int64(s.config.Limits.InputBytes), Edge: s.edgeHealth, Audit: s.audit, Shipped: s.shipped, Keys: s.keys, Notify: s.notify(), Doctor: s.doctor,
+		MaxInput: int64(s.config.Limits.InputBytes), Edge: s.edgeHealth, Audit: s.audit, Shipped: s.shipped, Keys: s.keys, Notify: s.notify(), Fleet: s.fleetVerbs(), Doctor: s.doctor,
 		Reload: s.askReload, Level: &s.level, ConfiguredLevel: func() slog.Level { return s.now.Load().Level() }, Metrics: s.metrics.Write,
 	}
 	d := &dispatch.Dispatcher{Commands: service, Prefixes: func() string { return s.now.Load().Prefixes() }, Address: s.address, Echoed: s.metrics.Echoed, Log: s.log,

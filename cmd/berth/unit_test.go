@@ -47,7 +47,7 @@ func TestInstallSteps(t *testing.T) {
 	}
 	key := "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHN0ZXBzb2Z0aGV1bml0ZmlsZWluYmVydGgwMTIz me@laptop\n"
 	write(filepath.Join(here, ".ssh", "id_ed25519.pub"), key, 0o644)
-	for _, name := range []string{"berth", "berth-hold", "berth.service"} {
+	for _, name := range []string{"berth", "berth-hold", "berth-fleet", "berth.service"} {
 		write(filepath.Join(here, name), "", 0o755)
 	}
 	for _, dir := range []string{"usr/local/bin", "etc/systemd/system", "var/lib"} { // every system has these
@@ -63,7 +63,7 @@ func TestInstallSteps(t *testing.T) {
 		t.Fatalf("%v: %s\n%s", err, out, script)
 	}
 	for name, mode := range map[string]os.FileMode{
-		"usr/local/bin/berth": 0o755, "usr/local/bin/berth-hold": 0o755, "etc/systemd/system/berth.service": 0o644,
+		"usr/local/bin/berth": 0o755, "usr/local/bin/berth-hold": 0o755, "usr/local/bin/berth-fleet": 0o755, "etc/systemd/system/berth.service": 0o644,
 		"var/lib/berth": 0o700 | os.ModeDir, "var/lib/berth/authorized_keys": 0o600,
 	} {
 		if st, err := os.Stat(filepath.Join(root, name)); err != nil || st.Mode() != mode {

@@ -370,7 +370,7 @@ func TestRemovedHosts(t *testing.T) {
 	if err := f.realm.Remove(key, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Update(); err != nil {
+	if err := f.Update(f.realm); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "the end of its connection", box2.IsClosed)

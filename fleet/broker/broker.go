@@ -25,6 +25,9 @@ const (
 // maxPending is what one client may leave unread: a host's streams, each with its window.
 const maxPending = 256 << 20
 
+// maxPayload is above the largest message, which has a host's sessions.
+const maxPayload = 4 << 20
+
 // readyTime bounds the start.
 const readyTime = 10 * time.Second
 
@@ -66,7 +69,7 @@ func Start(address string, certificate tls.Certificate, r *realm.Realm) (*Broker
 		TrustedOperators: []*jwt.OperatorClaims{operator}, AccountResolver: b.store, DefaultSentinel: joiner,
 		TLSConfig:         &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS13},
 		TLSHandshakeFirst: true, TLSTimeout: 5, AuthTimeout: 5,
-		PingInterval: pingEvery, MaxPingsOut: pingsMissed, MaxPending: maxPending,
+		PingInterval: pingEvery, MaxPingsOut: pingsMissed, MaxPending: maxPending, MaxPayload: maxPayload,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("start the fleet's NATS server: %w", err)
@@ -95,8 +98,9 @@ func (b *Broker) fill() error {
 // Addr is where it listens.
 func (b *Broker) Addr() net.Addr { return b.server.Addr() }
 
-// Update applies the realm's removals: it disconnects the users.
-func (b *Broker) Update() error {
+// Update applies the removals of a realm, which has the same keys: it disconnects the users.
+func (b *Broker) Update(r *realm.Realm) error {
+	b.realm = r
 	if err := b.fill(); err != nil {
 		return err
 	}

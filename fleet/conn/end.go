@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"berth/api"
 )
 
 // Options are the limits of an end. A zero field has its default.
@@ -60,12 +62,7 @@ func opposite(subject string) string {
 
 // CheckName refuses a member's name that isn't one token of a NATS subject, or that a session's name
 // could be confused with: host/session.
-func CheckName(name string) error {
-	if name == "" || len(name) > 63 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || name[0] == '-' {
-		return fmt.Errorf("%q isn't a valid name of a host: use 1-63 of a-z, 0-9 and -", name)
-	}
-	return nil
-}
+func CheckName(name string) error { return api.CheckHost(name) }
 
 // end is what a Dialer and a Listener have in common: the streams of one NATS connection.
 type end struct {

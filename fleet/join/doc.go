@@ -14,6 +14,7 @@ import "errors"
 var (
 	ErrName    = errors.New("a host of this name is in the fleet already: remove it with fleet rm, or invite another name")
 	ErrRefused = errors.New("the gateway refused")
+	ErrRemoved = errors.New("this host was removed from the fleet: make a new token with fleet invite")
 	ErrHostKey = errors.New("the host has sent no SSH host key that can be read")
 )
 

@@ -75,7 +75,7 @@ func (g *gateway) start(address string) {
 	must(err)
 	g.nc, err = nats.Connect("tls://"+g.broker.Addr().String(), nats.Secure(realm.Pinned(pin)), nats.TLSHandshakeFirst(), nats.UserJWTAndSeed(text, string(seed)), nats.ReconnectBufSize(-1))
 	must(err)
-	office := &Office{Realm: g.realm, Book: g.book, Roster: g.roster, Authority: hostKey(g.t), Now: func() time.Time { return g.now() }, Log: slog.New(slog.DiscardHandler)}
+	office := &Office{Realm: g.realm, Book: g.book, Roster: g.roster, Authority: hostKey(g.t), Now: func() time.Time { return g.now() }, Log: slog.New(slog.DiscardHandler), Joined: func(string) {}}
 	_, err = office.Serve(g.nc)
 	must(err)
 	must(g.nc.Flush())
@@ -157,7 +157,7 @@ func TestJoin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	joined, err := Join(t.Context(), path, token, []gossh.PublicKey{key})
+	joined, err := Join(t.Context(), path, token, "operator", []gossh.PublicKey{key})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,8 +192,14 @@ func TestJoin(t *testing.T) {
 	if err := g.realm.Remove(h.Key, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.broker.Update(); err != nil {
+	if err := g.broker.Update(g.realm); err != nil {
 		t.Fatal(err)
+	}
+	if err := writeJSON(path+pending, joined); err != nil { // a host that has kept its key
+		t.Fatal(err)
+	}
+	if _, err := Join(t.Context(), path, token, "operator", []gossh.PublicKey{key}); err == nil || !strings.Contains(err.Error(), ErrRemoved.Error()) {
+		t.Errorf("it used its token again: %v", err)
 	}
 	d, err := conn.NewDialer(g.nc, conn.Options{})
 	if err != nil {
@@ -217,7 +223,7 @@ func TestJoin(t *testing.T) {
 // TestBeforeTheGateway connects a host whose gateway is down.
 func TestBeforeTheGateway(t *testing.T) {
 	g := newGateway(t)
-	m, err := Join(t.Context(), t.TempDir()+"/m", g.invite("box2"), []gossh.PublicKey{hostKey(t)})
+	m, err := Join(t.Context(), t.TempDir()+"/m", g.invite("box2"), "operator", []gossh.PublicKey{hostKey(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +247,7 @@ func TestNotAdmitted(t *testing.T) {
 	g := newGateway(t)
 	keys := []gossh.PublicKey{hostKey(t)}
 	join := func(token invite.Token) error {
-		_, err := Join(t.Context(), t.TempDir()+"/m", token, keys)
+		_, err := Join(t.Context(), t.TempDir()+"/m", token, "operator", keys)
 		return err
 	}
 	used := g.invite("box2")
@@ -281,7 +287,7 @@ func TestNotAdmitted(t *testing.T) {
 func TestAnswerLost(t *testing.T) {
 	g := newGateway(t)
 	path, token, key := t.TempDir()+"/m", g.invite("box2"), hostKey(t)
-	first, err := Join(t.Context(), path, token, []gossh.PublicKey{key})
+	first, err := Join(t.Context(), path, token, "operator", []gossh.PublicKey{key})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -290,7 +296,7 @@ func TestAnswerLost(t *testing.T) {
 	if err := errors.Join(os.Remove(path), writeJSON(path+pending, killed)); err != nil { // what is on disk then
 		t.Fatal(err)
 	}
-	again, err := Join(t.Context(), path, token, []gossh.PublicKey{key})
+	again, err := Join(t.Context(), path, token, "operator", []gossh.PublicKey{key})
 	if err != nil || again.Seed != first.Seed || again.JWT == "" {
 		t.Errorf("the second call: %v", err)
 	}
@@ -298,7 +304,7 @@ func TestAnswerLost(t *testing.T) {
 		t.Errorf("it has %+v: %v", m, err)
 	}
 	// A token that isn't good leaves the membership as it is.
-	if _, err := Join(t.Context(), path, invite.Token{Name: "x", Address: g.broker.Addr().String(), Pin: g.pin}, []gossh.PublicKey{key}); err == nil {
+	if _, err := Join(t.Context(), path, invite.Token{Name: "x", Address: g.broker.Addr().String(), Pin: g.pin}, "operator", []gossh.PublicKey{key}); err == nil {
 		t.Error("an empty token was accepted")
 	}
 	if m, err := Open(path); err != nil || m != again {

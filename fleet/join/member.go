@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"time"
 
@@ -27,19 +28,27 @@ type Membership struct {
 	Seed      string `json:"seed"`    // of the host's nkey; it never leaves the host
 	JWT       string `json:"jwt"`
 	Authority string `json:"authority"`
-	Token     string `json:"token"` // the id of the token, hex
+	MaxRole   string `json:"max_role"` // the most that the gateway's callers may do here
+	Token     string `json:"token"`    // the id of the token, hex
 }
 
 // Times of a member's connection. A gateway that is gone is noticed after pingEvery, pingsMissed + 1
 // times, if its machine's kernel doesn't say so.
 const (
-	dialTime      = 10 * time.Second
-	askTime       = 10 * time.Second
-	pingEvery     = 4 * time.Second
-	pingsMissed   = 2
-	reconnectWait = time.Second
-	jitter        = 500 * time.Millisecond // so that a thousand members don't come back at once
+	dialTime    = 10 * time.Second
+	askTime     = 10 * time.Second
+	pingEvery   = 4 * time.Second
+	pingsMissed = 2
+	firstWait   = 250 * time.Millisecond
+	longestWait = 15 * time.Second
 )
+
+// waitBefore is the pause before the dial after that many failed ones. It doubles, and a part of it is by chance, so
+// that a thousand members don't come back at once.
+func waitBefore(failed int) time.Duration {
+	wait := min(firstWait<<min(max(failed-1, 0), 10), longestWait)
+	return wait/2 + rand.N(wait)
+}
 
 // Open reads a membership; the error is fs.ErrNotExist when the host is in no fleet.
 func Open(path string) (Membership, error) {
@@ -54,7 +63,7 @@ const pending = ".joining"
 
 // Join uses a token and keeps the membership at path. It may be called again with the token of a call
 // that failed or was killed.
-func Join(ctx context.Context, path string, token invite.Token, hostKeys []gossh.PublicKey) (Membership, error) {
+func Join(ctx context.Context, path string, token invite.Token, maxRole string, hostKeys []gossh.PublicKey) (Membership, error) {
 	m, err := prepare(path+pending, token)
 	if err != nil {
 		return m, err
@@ -75,7 +84,7 @@ func Join(ctx context.Context, path string, token invite.Token, hostKeys []gossh
 	if err != nil {
 		return m, err
 	}
-	m.Name, m.JWT, m.Authority = a.Name, a.JWT, a.Authority
+	m.Name, m.JWT, m.Authority, m.MaxRole = a.Name, a.JWT, a.Authority, maxRole
 	if err := writeJSON(path, m); err != nil {
 		return m, err
 	}
@@ -139,11 +148,13 @@ func Connect(m Membership, log *slog.Logger) (*nats.Conn, error) {
 	nc, err := nats.Connect("tls://"+m.Address, nats.Name("host "+m.Name), nats.Secure(realm.Pinned(pin)), nats.TLSHandshakeFirst(),
 		nats.UserJWTAndSeed(m.JWT, m.Seed), nats.CustomInboxPrefix("berth.to."+m.Name+".inbox"),
 		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(), nats.ReconnectBufSize(-1), nats.Timeout(dialTime),
-		nats.ReconnectWait(reconnectWait), nats.ReconnectJitter(jitter, jitter), nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(pingsMissed),
+		nats.CustomReconnectDelay(waitBefore), nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(pingsMissed),
 		nats.ConnectHandler(func(*nats.Conn) { log.Info("connected to the fleet", "gateway", m.Address) }),
 		nats.ReconnectHandler(func(*nats.Conn) { log.Info("connected to the fleet again", "gateway", m.Address) }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			log.Warn("the connection to the fleet is lost", "gateway", m.Address, "error", err)
+			if err != nil { // nil: this end has closed it
+				log.Warn("the connection to the fleet is lost", "gateway", m.Address, "error", err)
+			}
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			log.Warn("the fleet's connection", "gateway", m.Address, "error", err)

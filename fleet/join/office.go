@@ -105,7 +105,8 @@ type Office struct {
 	Realm     *realm.Realm
 	Book      *invite.Book
 	Roster    *Roster
-	Authority gossh.PublicKey // of passes
+	Authority gossh.PublicKey   // of passes
+	Joined    func(host string) // is called when a host is admitted
 	Now       func() time.Time
 	Log       *slog.Logger
 }
@@ -152,6 +153,9 @@ func (o *Office) answer(data []byte) (answer, error) {
 	if _, err := o.Realm.Host("x", q.Key); err != nil { // before the token is used
 		return answer{}, err
 	}
+	if o.Realm.Removed(q.Key) {
+		return answer{}, ErrRemoved
+	}
 	name, err := o.Book.Redeem(t.ID, t.Secret, q.Key)
 	if err != nil {
 		return answer{}, err
@@ -163,6 +167,7 @@ func (o *Office) answer(data []byte) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	o.Joined(name)
 	o.Log.Info("a host has joined the fleet", "host", name, "key", q.Key)
 	return answer{Name: name, JWT: text, Authority: string(gossh.MarshalAuthorizedKey(o.Authority))}, nil
 }

@@ -35,6 +35,10 @@ const (
 	joinerSubjects = 2
 )
 
+// KeysFile and CertificateFile are where a gateway's folder has the realm's keys, and the TLS key.
+func KeysFile(dir string) string        { return filepath.Join(dir, "keys.json") }
+func CertificateFile(dir string) string { return filepath.Join(dir, "tls.pem") }
+
 // Realm is a fleet's keys. Its methods may be called from any goroutine.
 type Realm struct {
 	path                  string
@@ -220,6 +224,14 @@ func encode(c *jwt.UserClaims, account nkeys.KeyPair) (string, error) {
 		return "", fmt.Errorf("sign the user %s: %w", c.Name, err)
 	}
 	return text, nil
+}
+
+// Removed says whether a key was removed. It never gets rights again, also with a token that it had used.
+func (r *Realm) Removed(key string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, removed := r.removed[key]
+	return removed
 }
 
 // Remove takes a host's rights: no NATS server that has the new Accounts admits the key again. It is on

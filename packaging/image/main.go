@@ -1,7 +1,7 @@
 // Command image makes a container image of Berth without a daemon, as a tar file that docker load,
 // podman load, ctr and skopeo read. Without a base it has busybox for a shell.
 //
-//	image -berth FILE -hold FILE -arch ARCH -version V -created UNIX [-base FILE.tar | -busybox FILE] -out FILE.tar
+//	image -berth FILE -hold FILE -fleet FILE -arch ARCH -version V -created UNIX [-base FILE.tar | -busybox FILE] -out FILE.tar
 package main
 
 import (
@@ -33,14 +33,15 @@ const (
 
 // options are the flags.
 type options struct {
-	berth, hold, arch, version, base, busybox, out string
-	created                                        int64
+	berth, hold, fleet, arch, version, base, busybox, out string
+	created                                               int64
 }
 
 func main() {
 	var o options
 	flag.StringVar(&o.berth, "berth", "", "the program berth")
 	flag.StringVar(&o.hold, "hold", "", "the program berth-hold")
+	flag.StringVar(&o.fleet, "fleet", "", "the program berth-fleet")
 	flag.StringVar(&o.arch, "arch", "", "the processor of both, as Go names it")
 	flag.StringVar(&o.version, "version", "", "their version")
 	flag.StringVar(&o.base, "base", "", "an image to build on, as docker save writes it")
@@ -72,6 +73,7 @@ func (o *options) make() error {
 	files.dir(run[1:], 0o700, uid)
 	files.file("usr/bin/berth", o.berth)
 	files.file("usr/bin/berth-hold", o.hold)
+	files.file("usr/bin/berth-fleet", o.fleet)
 	top, err := files.layer()
 	if err != nil {
 		return err

@@ -99,13 +99,13 @@ type verb struct {
 func (b *binary) verbs() (string, error) {
 	p := b.page("BERTH", "1")
 	p.section("NAME")
-	p.paragraph("berth, berth-hold - terminals for AI coding agents, shared over SSH")
+	p.paragraph("berth, berth-hold, berth-fleet - terminals for AI coding agents, shared over SSH")
 	p.section("SYNOPSIS")
 	p.literal("berth serve [options]\nberth VERB [options] ...\nssh agents@HOST VERB [options] ...")
 	p.section("DESCRIPTION")
 	p.paragraph("`berth serve` starts a server. Each agent or program that it runs has a terminal of its own, which goes on when the server ends. " +
 		"The verbs below work with `ssh` from any machine, and as `berth VERB` on the server's own machine. Without a verb there is a dashboard.")
-	p.paragraph("The server runs `berth-hold` for each session, and agents run it in their hooks. It must be next to `berth`. People don't call it.")
+	p.paragraph("The server runs `berth-hold` for each session, and agents run it in their hooks. It runs `berth-fleet` if it is a fleet's gateway. Both must be next to `berth`. People don't call them.")
 	p.section("COMMANDS OF THE HOST")
 	for _, name := range []string{"serve", "config check", "rules test", "completion"} {
 		text, err := b.output(append(strings.Fields(name), "--help")...)

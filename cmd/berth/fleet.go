@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	gossh "golang.org/x/crypto/ssh"
+
+	"berth/api"
+	"berth/commands"
+	"berth/fleet/gateway"
+	"berth/fleet/invite"
+	"berth/fleet/join"
+	"berth/fleet/member"
+	"berth/fleet/registry"
+	"berth/keys"
+	"berth/sshd"
+)
+
+// fleet is the server's part in a fleet. One of the two is there.
+type fleet struct {
+	gateway *gateway.Gateway // nil: the server isn't a gateway
+	member  *member.Member   // nil: it is one
+}
+
+// fleetProgram finds berth-fleet: the configured file, else the one next to this program.
+func fleetProgram(given string) (string, error) {
+	if given == "" {
+		exe, err := os.Executable()
+		if err != nil {
+			return "", fmt.Errorf("find berth's own binary: %w", err)
+		}
+		given = filepath.Join(filepath.Dir(exe), "berth-fleet")
+	}
+	if _, err := os.Stat(given); err != nil {
+		return "", api.Errorf(api.CodeUsage, "berth-fleet, which a fleet's gateway runs, was not found at %s: install it next to berth, or name it with fleet.program", given)
+	}
+	if err := keys.CheckRun(given); err != nil {
+		return "", fmt.Errorf("run berth-fleet: %w", err)
+	}
+	return given, nil
+}
+
+// openFleet reads the server's membership, before there are sessions whose callers came through a gateway.
+func (s *server) openFleet() (err error) {
+	if s.config.Fleet.Listen != "" {
+		return nil
+	}
+	var public []gossh.PublicKey
+	for _, k := range s.hostKeys {
+		public = append(public, k.Signer.PublicKey())
+	}
+	s.fleet.member, err = member.New(member.Options{
+		File: filepath.Join(s.config.StateDir, "fleet.json"), HostKeys: public, Log: s.log,
+		Carry: func(l net.Listener, source sshd.KeySource) error { return s.edge.Carry(l, source) },
+		Beat:  s.beat, Rows: s.rows, Head: func() uint64 { return s.sessions.Events().Head() },
+	})
+	return err
+}
+
+// startFleet starts the gateway, or the membership that the server has.
+func (s *server) startFleet(ctx context.Context) (stop func(), err error) {
+	c := s.config.Fleet
+	if c.Listen != "" {
+		program, err := fleetProgram(c.Program)
+		if err != nil {
+			return nil, err
+		}
+		if s.fleet.gateway, err = gateway.Start(gateway.Options{
+			Dir: filepath.Join(s.config.StateDir, "fleet"), Program: program, Listen: c.Listen, Address: c.Address, Name: c.HostName(), Key: s.hostKeys[0].Signer, Log: s.log, Now: time.Now,
+		}); err != nil {
+			return nil, err
+		}
+		s.log.Info("this server is a fleet's gateway", "listen", s.fleet.gateway.Addr(), "name", c.HostName())
+		return s.fleet.gateway.Close, nil
+	}
+	if err := s.fleet.member.Start(); err != nil {
+		return nil, err
+	}
+	if _, _, in := s.fleet.member.Status(); !in && c.Join != "" {
+		if _, err := s.fleet.member.Join(ctx, c.Join, keys.Operator); err != nil {
+			s.log.Error("the server couldn't join the fleet of fleet.join, and isn't in a fleet", "error", err)
+		}
+	}
+	return s.fleet.member.Close, nil
+}
+
+// rows are the sessions as the fleet's gateway knows them.
+func (s *server) rows() []api.Session {
+	rows := []api.Session{}
+	for _, one := range s.sessions.All() {
+		rows = append(rows, one.Status().Row())
+	}
+	return rows
+}
+
+// beat is what the gateway hears of this host each second.
+func (s *server) beat() registry.Beat {
+	b := registry.Beat{Version: api.ThisBuild().Version, Labels: s.config.Fleet.Labels}
+	for _, one := range s.sessions.All() {
+		if one.Status().Running() {
+			b.Running++
+		}
+	}
+	return b
+}
+
+// fleetVerbs is what the verb fleet does.
+func (s *server) fleetVerbs() commands.Fleet {
+	if s.config.Fleet.Listen != "" {
+		gatewayAlone := func() error {
+			return api.Errorf(api.CodeBadRequest, "this server is a fleet's gateway, and joins none: remove fleet.listen from its berth.yaml first")
+		}
+		return commands.Fleet{
+			Hosts: s.fleetHosts, Invite: s.fleetInvite, Remove: func(name string) error { return s.fleet.gateway.Remove(name) },
+			Join: func(context.Context, string, keys.Role) (commands.FleetMember, error) {
+				return commands.FleetMember{}, gatewayAlone()
+			},
+			Leave: func() (commands.FleetMember, error) { return commands.FleetMember{}, gatewayAlone() },
+		}
+	}
+	return commands.Fleet{
+		Join: func(ctx context.Context, token string, most keys.Role) (commands.FleetMember, error) {
+			m, err := s.fleet.member.Join(ctx, token, most)
+			return membership(m), err
+		},
+		Leave: func() (commands.FleetMember, error) {
+			m, err := s.fleet.member.Leave()
+			return membership(m), err
+		},
+		Self: func() (commands.FleetMember, bool, error) {
+			m, connected, in := s.fleet.member.Status()
+			if !in {
+				return commands.FleetMember{}, false, api.Errorf(api.CodeNotFound, "this server is in no fleet: fleet join TOKEN joins one, and fleet.listen in berth.yaml makes it a gateway")
+			}
+			return membership(m), connected, nil
+		},
+	}
+}
+
+func membership(m join.Membership) commands.FleetMember {
+	return commands.FleetMember{Host: m.Name, Gateway: m.Address, MaxRole: m.MaxRole}
+}
+
+func (s *server) fleetInvite(name, by string) (commands.FleetInvite, error) {
+	t, err := s.fleet.gateway.Invite(name, by)
+	if err != nil {
+		return commands.FleetInvite{}, err
+	}
+	return commands.FleetInvite{Host: name, Token: t.String(), Command: "berth fleet join " + t.String(), Expires: api.At(time.Now().Add(invite.Life))}, nil
+}
+
+func (s *server) fleetHosts(context.Context) ([]commands.FleetHost, error) {
+	hosts, err := s.fleet.gateway.Hosts()
+	if err != nil {
+		return nil, err
+	}
+	rows := []commands.FleetHost{{Host: s.config.Fleet.HostName(), Gateway: true, Reachable: true, Since: api.At(s.started), HostKeys: fingerprints(s.hostKeys)}}
+	known := map[string]registry.Host{}
+	for _, h := range s.fleet.gateway.Known() {
+		known[h.Name] = h
+	}
+	for _, h := range hosts {
+		now := known[h.Name]
+		row := commands.FleetHost{Host: h.Name, Reachable: now.Reachable, Since: api.At(now.Since), Joined: api.At(h.Joined), HostKeys: []string{}}
+		for _, line := range h.HostKeys {
+			if key, _, _, _, err := gossh.ParseAuthorizedKey([]byte(line)); err == nil {
+				row.HostKeys = append(row.HostKeys, gossh.FingerprintSHA256(key))
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+func fingerprints(list []keys.HostKey) []string {
+	out := []string{}
+	for _, k := range list {
+		out = append(out, gossh.FingerprintSHA256(k.Signer.PublicKey()))
+	}
+	return out
+}
+
+// passRights are the rights now of a caller that came with a pass; ok is false for any other certificate.
+func (s *server) passRights(wire []byte) (id keys.Identity, ok bool, err error) {
+	key, err := gossh.ParsePublicKey(wire)
+	cert, is := key.(*gossh.Certificate)
+	if err != nil || !is || !keys.IsPass(cert) {
+		return id, false, nil
+	}
+	if s.fleet.member == nil {
+		return id, true, errors.New("this server isn't a fleet's host any more")
+	}
+	id, err = s.fleet.member.Rights(cert)
+	return id, true, err
+}

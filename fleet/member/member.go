@@ -1,0 +1,221 @@
+// Package member is a server's part in a fleet that it has joined: it dials the gateway, for ever, and serves the
+// connections that the gateway's callers open to it. cmd/berth makes one Member for each server; without a
+// membership it does nothing. Its methods may be called from any goroutine.
+//
+// A membership is a file (fleet/join). Join and Leave take effect at once.
+package member
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	gossh "golang.org/x/crypto/ssh"
+
+	"berth/api"
+	"berth/fleet/conn"
+	"berth/fleet/invite"
+	"berth/fleet/join"
+	"berth/fleet/registry"
+	"berth/keys"
+	"berth/sshd"
+)
+
+// Options are what a member needs.
+type Options struct {
+	File     string            // of the membership
+	HostKeys []gossh.PublicKey // of this server; the gateway admits no other
+	Carry    func(net.Listener, sshd.KeySource) error
+	Log      *slog.Logger
+
+	// What the gateway hears of this host: itself, its sessions, and a number that another event changes.
+	Beat func() registry.Beat
+	Rows func() []api.Session
+	Head func() uint64
+}
+
+// Member is a server that may be in a fleet.
+type Member struct {
+	o Options
+
+	mu     sync.Mutex // of starting and stopping, and of what follows
+	in     *joined    // nil: in no fleet
+	closed bool
+}
+
+// joined is a membership. What follows the rules is nil until it is started.
+type joined struct {
+	join.Membership
+	rules    keys.PassRules
+	nc       *nats.Conn
+	listener *conn.Listener
+	reporter *reporter
+}
+
+// New reads the membership, if there is one, so that Rights knows it. It connects nowhere.
+func New(o Options) (*Member, error) {
+	m := &Member{o: o}
+	membership, err := join.Open(o.File)
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, nil
+	}
+	if err == nil {
+		m.in, err = m.read(membership)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the server's membership in its fleet: %w", err)
+	}
+	return m, nil
+}
+
+// read makes the rules of a membership.
+func (m *Member) read(membership join.Membership) (*joined, error) {
+	role, err := keys.ParseRole(membership.MaxRole)
+	if err != nil {
+		return nil, err
+	}
+	authority, _, _, _, err := gossh.ParseAuthorizedKey([]byte(membership.Authority))
+	if err != nil {
+		return nil, fmt.Errorf("read the fleet's authority: %w", err)
+	}
+	return &joined{Membership: membership, rules: keys.PassRules{Authority: authority, Host: membership.Name, HostKeys: m.o.HostKeys, MaxRole: role}}, nil
+}
+
+// Start connects to the gateway, if the server is in a fleet. It doesn't wait for the gateway.
+func (m *Member) Start() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.in == nil {
+		return nil
+	}
+	return m.in.start(m.o)
+}
+
+// start connects to the gateway and serves what comes from there.
+func (in *joined) start(o Options) (err error) {
+	if in.nc, err = join.Connect(in.Membership, o.Log); err != nil {
+		return err
+	}
+	if in.listener, err = conn.Listen(in.nc, in.Name, conn.Options{}); err == nil {
+		err = o.Carry(in.listener, passes{in.rules})
+	}
+	if err == nil {
+		in.reporter, err = startReporter(o, in.nc, in.Name)
+	}
+	if err != nil {
+		in.stop()
+		return fmt.Errorf("serve the fleet's connections: %w", err)
+	}
+	return nil
+}
+
+// stop ends the connection to the gateway and all that came over it.
+func (in *joined) stop() {
+	if in.reporter != nil {
+		in.reporter.close()
+	}
+	if in.listener != nil {
+		_ = in.listener.Close()
+	}
+	if in.nc != nil {
+		in.nc.Close()
+	}
+}
+
+// passes are who may log in over the gateway: callers with a pass, and no others.
+type passes struct{ rules keys.PassRules }
+
+func (p passes) Lookup(key gossh.PublicKey, _ net.Addr, now time.Time) (keys.Identity, error) {
+	return p.rules.Identity(key, now)
+}
+
+// Changed is nil: a change of the membership ends its connections.
+func (passes) Changed() <-chan struct{} { return nil }
+
+// errClosed is the answer while the server ends.
+var errClosed = api.Errorf(api.CodeInternal, "the server is shutting down")
+
+// Join uses a token, and leaves the fleet that the server was in. The gateway's callers get at most max here.
+func (m *Member) Join(ctx context.Context, text string, most keys.Role) (join.Membership, error) {
+	token, err := invite.Parse(text)
+	if err != nil {
+		return join.Membership{}, api.Errorf(api.CodeBadRequest, "%w", err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return join.Membership{}, errClosed
+	}
+	membership, err := join.Join(ctx, m.o.File, token, most.String(), m.o.HostKeys)
+	if errors.Is(err, join.ErrRefused) {
+		return membership, api.Errorf(api.CodeDenied, "%w", err)
+	} else if err != nil {
+		return membership, api.Errorf(api.CodeBadRequest, "not joined: %w", err)
+	}
+	in, err := m.read(membership)
+	if err != nil {
+		return membership, fmt.Errorf("read the gateway's answer: %w", err)
+	}
+	if m.in != nil {
+		m.in.stop()
+	}
+	m.in = in
+	m.o.Log.Info("the server has joined a fleet", "name", membership.Name, "gateway", membership.Address, "max_role", most.String())
+	return membership, in.start(m.o)
+}
+
+// Leave ends the membership. The gateway still lists the host until it is removed there.
+func (m *Member) Leave() (join.Membership, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.in == nil {
+		return join.Membership{}, api.Errorf(api.CodeNotFound, "this server is in no fleet")
+	}
+	left := m.in.Membership
+	if err := os.Remove(m.o.File); err != nil {
+		return left, fmt.Errorf("forget the fleet: %w", err)
+	}
+	m.in.stop()
+	m.in = nil
+	m.o.Log.Info("the server has left its fleet", "name", left.Name, "gateway", left.Address)
+	return left, nil
+}
+
+// Status is the membership, and whether the gateway is connected; ok is false in no fleet.
+func (m *Member) Status() (s join.Membership, connected, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.in == nil {
+		return s, false, false
+	}
+	return m.in.Membership, m.in.nc != nil && m.in.nc.IsConnected(), true
+}
+
+// Rights are the rights now of a caller that once logged in with a pass: those of the pass, below what the server
+// gives the fleet now. A pass of another fleet, or of one that was left, gives none.
+func (m *Member) Rights(pass *gossh.Certificate) (keys.Identity, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.in == nil {
+		return keys.Identity{}, fmt.Errorf("%w: this server is in no fleet", keys.ErrPass)
+	}
+	return m.in.rules.Identity(pass, time.Unix(int64(pass.ValidBefore)-1, 0))
+}
+
+// Close ends the connection to the gateway.
+func (m *Member) Close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closed = true
+	if m.in != nil {
+		m.in.stop()
+		m.in = nil
+	}
+}

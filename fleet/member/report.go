@@ -1,0 +1,117 @@
+package member
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"berth/api"
+	"berth/fleet/registry"
+)
+
+// lookEvery is how often a member looks whether its sessions have changed since its last report. A
+// look that finds no new event costs nothing.
+const lookEvery = 100 * time.Millisecond
+
+// reporter reports to the gateway that the host is there, and which sessions it has.
+type reporter struct {
+	o    Options
+	nc   *nats.Conn
+	host string
+	ask  *nats.Subscription
+	wake chan struct{} // the gateway wants the rows
+
+	stop    chan struct{}
+	running sync.WaitGroup
+}
+
+func startReporter(o Options, nc *nats.Conn, host string) (*reporter, error) {
+	r := &reporter{o: o, nc: nc, host: host, wake: make(chan struct{}, 1), stop: make(chan struct{})}
+	var err error
+	r.ask, err = nc.Subscribe("berth.to."+host+"."+registry.AskSubject, func(*nats.Msg) {
+		select {
+		case r.wake <- struct{}{}:
+		default:
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listen to the gateway: %w", err)
+	}
+	r.running.Go(r.run)
+	return r, nil
+}
+
+func (r *reporter) close() {
+	close(r.stop)
+	r.running.Wait()
+	_ = r.ask.Unsubscribe() // the connection is closed next
+}
+
+// run reports until the reporter is closed. What can't be sent while the gateway is away is sent when it asks.
+func (r *reporter) run() {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	var beat, rows time.Time // of the last ones
+	var head, sum, number uint64
+	for {
+		asked := false
+		select {
+		case <-r.stop:
+			return
+		case <-r.wake:
+			asked = true
+		case <-tick.C:
+		}
+		now := time.Now()
+		due := now.Sub(beat) >= registry.BeatEvery
+		if h := r.o.Head(); asked || due || h != head && now.Sub(rows) >= lookEvery {
+			head = h
+			if data, n := encode(r.o.Rows()); asked || n != sum || number == 0 {
+				sum, number, rows, due = n, uint64(now.UnixNano()), now, true
+				r.publish(registry.RowsSubject, withNumber(number, data))
+			}
+		}
+		if due {
+			beat = now
+			b := r.o.Beat()
+			b.Rows = number
+			data, err := json.Marshal(b)
+			if err == nil {
+				r.publish(registry.BeatSubject, data)
+			}
+		}
+	}
+}
+
+// publish sends to the gateway, if it is there.
+func (r *reporter) publish(kind string, data []byte) {
+	if !r.nc.IsConnected() {
+		return
+	}
+	if err := r.nc.Publish("berth.from."+r.host+"."+kind, data); err != nil {
+		r.o.Log.Debug("a report of this host was not sent", "what", kind, "error", err)
+	}
+}
+
+// encode writes rows, as many as one message may have, and sums them up.
+func encode(rows []api.Session) (list []byte, sum uint64) {
+	rows = rows[:min(len(rows), registry.MostRows)]
+	list, err := json.Marshal(rows)
+	for ; err == nil && len(list) > registry.MostBytes-100; list, err = json.Marshal(rows) {
+		rows = rows[:len(rows)/2]
+	}
+	if err != nil {
+		list = []byte("[]")
+	}
+	h := fnv.New64a()
+	_, _ = h.Write(list)
+	return list, h.Sum64()
+}
+
+func withNumber(number uint64, list []byte) []byte {
+	return fmt.Appendf(nil, `{"number":%d,"sessions":%s}`, number, list)
+}

@@ -1,0 +1,108 @@
+package registry
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"berth/api"
+)
+
+func encode(t *testing.T, v any) []byte {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestHosts(t *testing.T) {
+	now := time.Date(2026, 11, 27, 1, 0, 0, 0, time.UTC)
+	r := New()
+	if stale, err := r.Heard("box2", encode(t, Beat{Rows: 1}), now); stale || err != nil || len(r.Hosts(now)) != 0 {
+		t.Errorf("a host that isn't in the fleet: %v, %v, %v", stale, err, r.Hosts(now))
+	}
+	r.Admit("box3")
+	r.Admit("box2")
+	if h, ok := r.Host("box2", now); !ok || h.Reachable || !h.Since.IsZero() {
+		t.Errorf("not yet seen: %+v", h)
+	}
+	stale, err := r.Heard("box2", encode(t, Beat{Version: "1.2", Labels: []string{"gpu", "not a label"}, Running: 3, Rows: 7}), now)
+	if !stale || err != nil {
+		t.Errorf("the first beat: %v, %v", stale, err)
+	}
+	if err := r.SetRows("box2", encode(t, Rows{7, []api.Session{{Session: "api", ID: "a"}, {Session: "../x", ID: "b"}, {Session: "box3/y", ID: "c"}, {Session: "z"}, {Session: "web", ID: "d", Tags: []string{"\x1b[2J"}}}})); err != nil {
+		t.Fatal(err)
+	}
+	h, _ := r.Host("box2", now.Add(Absent))
+	if !h.Reachable || !h.Since.Equal(now) || len(h.Sessions) != 1 || h.Sessions[0].Session != "api" || len(h.Beat.Labels) != 1 {
+		t.Errorf("%+v", h)
+	}
+	if stale, _ := r.Heard("box2", encode(t, Beat{Rows: 7}), now.Add(3*time.Second)); stale {
+		t.Error("it has the rows, and asks for them")
+	}
+	away := now.Add(3*time.Second + Absent + 1)
+	if h, _ := r.Host("box2", away); h.Reachable || !h.Since.Equal(now.Add(3*time.Second)) || len(h.Sessions) != 1 {
+		t.Errorf("away: %+v", h)
+	}
+	_, _ = r.Heard("box2", encode(t, Beat{Rows: 8}), away)
+	if h, _ := r.Host("box2", away); !h.Reachable || !h.Since.Equal(away) {
+		t.Errorf("back: %+v", h)
+	}
+	if list := r.Hosts(away); len(list) != 2 || list[0].Name != "box2" || list[1].Name != "box3" {
+		t.Errorf("%+v", list)
+	}
+	r.Forget("box2")
+	if _, ok := r.Host("box2", away); ok {
+		t.Error("it is still known")
+	}
+}
+
+func TestBounds(t *testing.T) {
+	r := New()
+	r.Admit("box2")
+	for name, data := range map[string][]byte{"long": make([]byte, MostBytes+1), "no JSON": []byte("{")} {
+		if _, err := r.Heard("box2", data, time.Now()); err == nil {
+			t.Errorf("a beat that is %s was taken", name)
+		}
+		if err := r.SetRows("box2", data); err == nil {
+			t.Errorf("rows that are %s were taken", name)
+		}
+	}
+	many := Rows{Number: 1}
+	for range MostRows + 1 {
+		many.Sessions = append(many.Sessions, api.Session{Session: "a", ID: "b"})
+	}
+	_ = r.SetRows("box2", encode(t, many))
+	if h, _ := r.Host("box2", time.Now()); len(h.Sessions) > MostRows {
+		t.Errorf("%d rows", len(h.Sessions))
+	}
+}
+
+// TestRestored has a gateway that starts again while a host is away.
+func TestRestored(t *testing.T) {
+	now := time.Date(2026, 11, 27, 1, 0, 0, 0, time.UTC)
+	r := New()
+	r.Admit("box2")
+	_, _ = r.Heard("box2", encode(t, Beat{Rows: 7}), now)
+	_ = r.SetRows("box2", encode(t, Rows{7, []api.Session{{Session: "api", ID: "a"}}}))
+	saved := r.Unsaved()
+	if len(saved) != 1 || len(r.Unsaved()) != 0 {
+		t.Fatalf("%+v, then %+v", saved, r.Unsaved())
+	}
+	next := New()
+	next.Restore("box2", saved["box2"], now)
+	if len(next.Hosts(now)) != 0 {
+		t.Error("a host that isn't in the fleet was restored")
+	}
+	next.Admit("box2")
+	next.Restore("box2", saved["box2"], now.Add(time.Second))
+	h, _ := next.Host("box2", now.Add(time.Second))
+	if h.Reachable || len(h.Sessions) != 1 || h.Since.After(now) {
+		t.Errorf("%+v", h)
+	}
+	if stale, _ := next.Heard("box2", encode(t, Beat{Rows: 7}), now.Add(2*time.Second)); stale {
+		t.Error("its rows are known, and asked for")
+	}
+}

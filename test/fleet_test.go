@@ -1,0 +1,236 @@
+package e2e
+
+import (
+	"bytes"
+	"errors"
+	"net"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// box is a machine of a fleet: a server with its own home, state and keys.
+type box struct {
+	*stage
+	t *testing.T
+}
+
+// newBox starts a server, and ends it with the test.
+func newBox(t *testing.T, flags ...string) *box {
+	t.Helper()
+	s, err := newStage(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.tearDown)
+	b := &box{s, t}
+	b.serve(flags...)
+	return b
+}
+
+func (b *box) serve(flags ...string) {
+	b.t.Helper()
+	cmd := exec.Command(berth, append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...)
+	cmd.Env, cmd.Dir = b.environ(), b.dir
+	server, address, err := b.start(cmd)
+	if err != nil {
+		b.t.Fatalf("%v\n%s", err, b.lastLog())
+	}
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		err = b.writeSSHConfig(port)
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.server = server
+}
+
+// kill ends the server with SIGKILL.
+func (b *box) kill() {
+	b.t.Helper()
+	if err := b.server.cmd.Process.Kill(); err != nil {
+		b.t.Fatal(err)
+	}
+	<-b.server.ended
+	b.server = nil
+}
+
+// result is what a call printed, and its exit status.
+type result struct {
+	out, err string
+	status   int
+}
+
+// call runs a verb over ssh with a key.
+func (b *box) call(key string, args ...string) result {
+	b.t.Helper()
+	cmd := b.ssh(key, args...)
+	var out, messages bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &messages
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		b.t.Fatal(err)
+	}
+	return result{out.String(), messages.String(), exitStatus(err)}
+}
+
+// must is call for a verb that has to succeed, and returns its output.
+func (b *box) must(key string, args ...string) string {
+	b.t.Helper()
+	r := b.call(key, args...)
+	if r.status != 0 {
+		b.t.Fatalf("%s: status %d\n%s%s\n%s", strings.Join(args, " "), r.status, r.out, r.err, b.lastLog())
+	}
+	return r.out
+}
+
+// refused is call for a verb that has to fail with that status, and with a message that matches.
+func (b *box) refused(status int, message, key string, args ...string) {
+	b.t.Helper()
+	r := b.call(key, args...)
+	if r.status != status || !regexp.MustCompile(message).MatchString(r.err+r.out) {
+		b.t.Errorf("%s: status %d, wanted %d and %q\n%s%s", strings.Join(args, " "), r.status, status, message, r.out, r.err)
+	}
+}
+
+// sees waits until a verb's output matches. It polls, because what changes is another server's.
+func (b *box) sees(pattern, key string, args ...string) string {
+	b.t.Helper()
+	want := regexp.MustCompile(pattern)
+	for end := time.Now().Add(patienceSeconds * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		r := b.call(key, args...)
+		if want.MatchString(r.out) {
+			return r.out
+		}
+		if time.Now().After(end) {
+			b.t.Fatalf("%s doesn't show %q:\n%s%s\n%s", strings.Join(args, " "), pattern, r.out, r.err, b.lastLog())
+		}
+	}
+}
+
+// invite returns the words of the line to run on a new host.
+func (b *box) invite(name string) []string {
+	b.t.Helper()
+	text := b.must("admin", "fleet", "invite", name, "--text")
+	line := regexp.MustCompile(`(?m)^ +berth (fleet join \S+)$`).FindStringSubmatch(text)
+	if line == nil {
+		b.t.Fatalf("no line to run in:\n%s", text)
+	}
+	return strings.Fields(line[1])
+}
+
+// local runs berth VERB on the machine.
+func (b *box) local(args ...string) result {
+	b.t.Helper()
+	cmd := exec.Command(berth, args...)
+	cmd.Env = b.environ()
+	out, err := cmd.CombinedOutput()
+	return result{out: string(out), status: exitStatus(err)}
+}
+
+// join makes the box a host of the fleet.
+func (b *box) join(gateway *box, name string, options ...string) {
+	b.t.Helper()
+	if r := b.local(append(gateway.invite(name), options...)...); r.status != 0 {
+		b.t.Fatalf("join: status %d\n%s\n%s\n%s", r.status, r.out, b.lastLog(), gateway.lastLog())
+	}
+}
+
+// newGateway starts a gateway that is called gw.
+func newGateway(t *testing.T) *box {
+	t.Helper()
+	address := freeAddress(t)
+	return newBox(t, "--fleet-listen", address, "--fleet-name", "gw")
+}
+
+// freeAddress is one that nothing listens on. A gateway keeps it when it is started again.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// TestFleet is a host's life in a fleet, as its people see it.
+func TestFleet(t *testing.T) {
+	t.Parallel()
+	gw := newGateway(t)
+	box2, box3 := newBox(t), newBox(t)
+
+	// Only admins invite, and only at a gateway.
+	gw.refused(4, "needs the role admin", "operator", "fleet", "invite", "box2")
+	box2.refused(2, "this server is none: set fleet.listen", "admin", "fleet", "invite", "box9")
+	gw.refused(2, "gateway's own name", "admin", "fleet", "invite", "gw")
+	gw.refused(2, "isn't a valid name of a host", "admin", "fleet", "invite", "box/2")
+	box2.refused(3, "in no fleet", "admin", "fleet", "ls")
+	gw.refused(2, "joins none", "admin", "fleet", "join", "bf1-x")
+	box2.refused(2, "copy all of the line", "admin", "fleet", "join", "bf1-x")
+
+	// A token is for one host.
+	line := gw.invite("box2")
+	if r := box2.local(append(line, "--text")...); r.status != 0 || !strings.Contains(r.out, "this server is box2 in the fleet of 127.0.0.1:") {
+		t.Fatalf("join: %d %s\n%s", r.status, r.out, gw.lastLog())
+	}
+	if r := box3.local(line...); r.status != 4 || !strings.Contains(r.out, "used by another host") {
+		t.Errorf("a stolen token: %d %s", r.status, r.out)
+	}
+	gw.refused(2, "in the fleet already", "admin", "fleet", "invite", "box2")
+	box3.join(gw, "box3", "--max-role", "viewer")
+	gw.sees(`"host":"box2","gateway":false,"reachable":true,(?s:.*)"host":"box3","gateway":false,"reachable":true`, "admin", "fleet", "ls")
+	gw.sees(`(?m)^gw +gateway .*\n^box2 +yes .*\n^box3 +yes `, "admin", "fleet", "ls", "--text")
+	box3.sees("box3 in the fleet of 127.0.0.1:[0-9]+ \\(connected\\); its callers are at most viewer here", "admin", "fleet", "ls", "--text")
+
+	// A host that is away is seen, and comes back by itself; so does one whose gateway was away.
+	box2.kill()
+	gw.sees(`"host":"box2","gateway":false,"reachable":false,"since_at":"2`, "admin", "fleet", "ls")
+	box2.serve()
+	gw.sees(`"host":"box2","gateway":false,"reachable":true`, "admin", "fleet", "ls")
+
+	// A removed host is out, also with its old token, and can be invited again.
+	gw.refused(3, "there is no host .+box9", "admin", "fleet", "rm", "box9")
+	gw.must("admin", "fleet", "rm", "box2")
+	box2.sees("not connected", "admin", "fleet", "ls", "--text")
+	if r := box2.local(line...); r.status != 4 {
+		t.Errorf("a removed host joins by its old token: %d %s", r.status, r.out)
+	}
+	box2.join(gw, "box2")
+	gw.sees(`"host":"box2","gateway":false,"reachable":true`, "admin", "fleet", "ls")
+	if r := box2.local("fleet", "leave"); r.status != 0 {
+		t.Errorf("leave: %d %s", r.status, r.out)
+	}
+	box2.refused(3, "in no fleet", "admin", "fleet", "ls")
+	gw.sees(`"host":"box2","gateway":false,"reachable":false`, "admin", "fleet", "ls")
+}
+
+// TestGatewayKilled: hosts come back to a gateway that is started again, and to one whose NATS server was killed.
+func TestGatewayKilled(t *testing.T) {
+	t.Parallel()
+	address := freeAddress(t)
+	flags := []string{"--fleet-listen", address, "--fleet-name", "gw"}
+	gw, box2 := newBox(t, flags...), newBox(t)
+	box2.join(gw, "box2")
+	gw.sees(`"host":"box2","gateway":false,"reachable":true`, "admin", "fleet", "ls")
+	gw.kill()
+	gw.serve(flags...)
+	gw.sees(`"host":"box2","gateway":false,"reachable":true`, "admin", "fleet", "ls")
+	program, err := exec.Command("pgrep", "-f", "berth-fleet .* "+address).Output()
+	if err != nil || len(strings.Fields(string(program))) != 1 {
+		t.Fatalf("the gateway's NATS server: %v\n%s", err, program)
+	}
+	if err := exec.Command("kill", "-9", strings.TrimSpace(string(program))).Run(); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(patienceSeconds * time.Second); strings.Count(box2.lastLog(), "connected to the fleet again") < 2; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) { // the log is all that says so: it is back before it counts as away
+			t.Fatalf("the host doesn't come back:\n%s", box2.lastLog())
+		}
+	}
+	gw.sees(`"host":"box2","gateway":false,"reachable":true`, "admin", "fleet", "ls")
+}
