@@ -323,6 +323,9 @@ func (c *Call) specOptions(spec sessions.Spec) (sessions.Spec, error) {
 	}
 	set("agent", &spec.Agent)
 	set("cwd", &spec.Cwd)
+	if c.flags.Changed("cwd") && c.Identity().Kind == keys.KindAgent {
+		spec.CwdReal = spec.Cwd // the registry finds the path without links
+	}
 	if c.flags.Changed("worktree") || c.flags.Changed("from") {
 		tree := worktree.Tree{Phase: worktree.Wanted}
 		set("worktree", &tree.Branch)

@@ -56,6 +56,9 @@ func (r *Registry) changedFor(ctx context.Context, s *Session, change func(Spec)
 		return was, now, err
 	}
 	now = change(was)
+	if now.Cwd != was.Cwd {
+		now.CwdReal = ""
+	}
 	if err := r.changeable(was, now); err != nil {
 		return was, now, err
 	}

@@ -75,6 +75,13 @@ func (r *Registry) child(ctx context.Context, spec Spec, by Actor) (Spec, error)
 	case spec.Name != "" && !strings.HasPrefix(spec.Name, st.Name+"-") && !strings.HasPrefix(spec.Name, st.Name+"."):
 		return no("a child of %s is called %s-... or %s.... : give it such a name, or none", st.Name, st.Name, st.Name)
 	}
+	if spec.CwdReal != "" { // the agent may have put a link there since its right to the folder was checked
+		real, ok := r.folderOf(parent, spec.Cwd)
+		if !ok {
+			return no("the session %s may not name the folder %s for a child: its field children has no such cwd", st.Name, api.Quote(spec.Cwd))
+		}
+		spec.Cwd, spec.CwdReal = real, real
+	}
 	spec.Parent, spec.Root, spec.Depth = st.ID, r.root(st.Spec), st.Depth+1
 	spec.Ends = st.Ends // no session outlives what was allowed above it
 	if may.LifetimeMS > 0 {
@@ -147,11 +154,18 @@ func (r *Registry) MayWorkIn(session, dir string) bool {
 	if !ok {
 		return false
 	}
+	_, ok = r.folderOf(s, dir)
+	return ok
+}
+
+// folderOf is the path without links of a folder, if a process inside a session may name that folder for a
+// session that it starts.
+func (r *Registry) folderOf(s *Session, dir string) (real string, ok bool) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil || !filepath.IsAbs(real) {
-		return false
+		return "", false
 	}
-	return slices.ContainsFunc(s.Status().Children.Cwd, func(listed string) bool {
+	return real, slices.ContainsFunc(s.Status().Children.Cwd, func(listed string) bool {
 		if listed, err = filepath.EvalSymlinks(listed); err != nil {
 			return false
 		}

@@ -2,6 +2,8 @@ package sessions
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -17,6 +19,40 @@ func (p *place) lead(may Children) (*Session, Actor) {
 	p.t.Helper()
 	s := p.sh("lead", "sleep 600", func(s *Spec) { s.Children = may })
 	return s, Actor{Identity: keys.Agent(s.ID(), "lead", 1), Client: "c2"}
+}
+
+// TestFolderOfAChild: an agent's child is made for the folder that its path leads to at that moment, if the agent may
+// name that one. Its right was checked before, and the path may have become a link since.
+func TestFolderOfAChild(t *testing.T) {
+	p := open(t)
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"allowed/one", "other"} {
+		if err := os.MkdirAll(filepath.Join(top, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, agent := p.lead(Children{Profiles: []string{"worker"}, Max: 2, Cwd: []string{top + "/allowed"}})
+	link := top + "/allowed/link"
+	start := func(to string) (*Session, error) {
+		os.Remove(link)
+		if err := os.Symlink(to, link); err != nil {
+			t.Fatal(err)
+		}
+		return p.reg.New(t.Context(), Spec{Profile: "worker", Command: []string{"sleep", "600"}, Cwd: link, CwdReal: link}, agent)
+	}
+	s, err := start("one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st := s.Status(); st.Cwd != top+"/allowed/one" || st.CwdReal != st.Cwd {
+		t.Errorf("it works in %s, %s", st.Cwd, st.CwdReal)
+	}
+	if _, err := start("../other"); codeOf(err) != api.CodeDenied || !strings.Contains(err.Error(), "may not name the folder") {
+		t.Errorf("a link to another folder: %v", err)
+	}
 }
 
 // TestStartsOfAnAgent: an agent that ends its children may not start new ones

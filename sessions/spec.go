@@ -90,6 +90,7 @@ type Spec struct {
 	Profile    string            `json:"profile"`
 	Command    []string          `json:"command"`
 	Cwd        string            `json:"cwd"`
+	CwdReal    string            `json:"cwd_real,omitempty"` // path of Cwd without links where an agent chose it for its child; empty: any
 	Env        map[string]string `json:"env"`
 	EnvFile    string            `json:"env_file"`
 	EnvPass    []string          `json:"env_pass"`

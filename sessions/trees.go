@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"berth/api"
+	"berth/sessions/account"
 	"berth/sessions/command"
 	"berth/sessions/hold"
 	"berth/sessions/worktree"
@@ -82,6 +84,13 @@ func (c *core) makeTreeSteps(ctx context.Context) error {
 		}
 	}
 	c.spec.Cwd = t.Cwd()
+	if c.spec.CwdReal != "" { // a branch may have a link in the place of the folder
+		top, err := account.As(ctx, user, func() (string, error) { return filepath.EvalSymlinks(t.Path) })
+		if err != nil {
+			return fmt.Errorf("find the real path of the worktree: %w", err)
+		}
+		c.spec.CwdReal = filepath.Join(top, t.Within)
+	}
 	t.Phase = worktree.SetUp
 	if err := save(t); err != nil {
 		return err

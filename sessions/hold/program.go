@@ -67,6 +67,15 @@ func (h *holder) runProgram(slave *os.File, umask int) error {
 			return fmt.Errorf("starting in folder %s: %w", h.spec.Cwd, syscall.ENOTDIR)
 		}
 	}
+	dir := h.spec.Cwd
+	if h.spec.CwdReal != "" {
+		pinned, unpin, err := pinFolder(dir, h.spec.CwdReal)
+		if err != nil {
+			return fmt.Errorf("starting in folder %s: %w", dir, err)
+		}
+		defer unpin()
+		dir = pinned
+	}
 	if err := h.spec.As.give(slave); err != nil {
 		return err
 	}
@@ -83,7 +92,7 @@ func (h *holder) runProgram(slave *os.File, umask int) error {
 	withUsualSlack(func() {
 		h.spec.As.part()
 		pid, err = syscall.ForkExec(h.spec.Path, h.spec.Argv, &syscall.ProcAttr{
-			Dir:   h.spec.Cwd,
+			Dir:   dir,
 			Env:   h.environ(),
 			Files: []uintptr{fd, fd, fd},
 			Sys:   sys,
@@ -96,6 +105,14 @@ func (h *holder) runProgram(slave *os.File, umask int) error {
 	h.child, err = lookProcess(pid)
 	if err != nil {
 		h.child = process{pid: pid} // it has ended already and is not reaped yet
+	}
+	return nil
+}
+
+// sameFolder refuses a folder that isn't the one that was chosen.
+func sameFolder(is, chosen string) error {
+	if is != chosen {
+		return fmt.Errorf("an agent chose it, and it leads to %s now: put the folder back, or start another session", is)
 	}
 	return nil
 }

@@ -36,6 +36,8 @@ type Spec struct {
 	Env  []string `json:"env"`
 	Path string   `json:"path"`
 	Cwd  string   `json:"cwd"`
+	// CwdReal is the path without links that Cwd must have when the program starts. Empty is any.
+	CwdReal string `json:"cwd_real,omitempty"`
 	// Cols and Rows are the first size, in cells.
 	Cols int `json:"cols"`
 	Rows int `json:"rows"`
