@@ -50,7 +50,7 @@ func fork(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	change, err := c.changeOf(docs)
+	change, err := c.changeOf(docs, s.Status().Limits)
 	if err != nil {
 		return err
 	}

@@ -142,7 +142,7 @@ func restart(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	change, err := c.changeOf(docs)
+	change, err := c.changeOf(docs, s.Status().Limits)
 	if err == nil {
 		err = c.may("restart", keys.Admin, s) // as it is after the document was read
 	}

@@ -153,6 +153,19 @@ func (c *Call) mayGive(docs []*Document) error {
 	return nil
 }
 
+// mayLimit checks the caller's right to change a session's limits. One that may only start profiles can lower
+// those that the profile or the session has.
+func (c *Call) mayLimit(was, now sessions.Limits) error {
+	name := now.Above(was)
+	if name == "" {
+		return nil
+	}
+	if err := c.mayOwnCommand(); err != nil {
+		return api.Errorf(api.CodeDenied, "the limit %s can only be lowered: %w", name, err).With("verb", c.verbName()).With("identity", c.Identity().Name).With("field", "limits")
+	}
+	return nil
+}
+
 // mayOwnCommand checks that the caller may decide what a session runs.
 func (c *Call) mayOwnCommand() error { return c.Service.mayOwnCommand(c.Request) }
 
@@ -170,9 +183,9 @@ func (s *Service) mayOwnCommand(r Request) error {
 // verbOfField are the verbs that change the same field of an existing session.
 var verbOfField = map[string]string{"tags": "tag", "meta": "meta", "gate": "gate", "start_context": "start-context", "after_limit": "nudge"}
 
-// changeOf is what the documents change of an existing session; nil for nothing. The caller needs the rights that the
-// verbs for the same changes need.
-func (c *Call) changeOf(docs []*Document) (func(sessions.Spec) sessions.Spec, error) {
+// changeOf is what the documents change of an existing session, which has some limits; nil for nothing. The caller
+// needs the rights that the verbs for the same changes need.
+func (c *Call) changeOf(docs []*Document, has sessions.Limits) (func(sessions.Spec) sessions.Spec, error) {
 	if len(docs) == 0 {
 		return nil, nil
 	}
@@ -181,6 +194,13 @@ func (c *Call) changeOf(docs []*Document) (func(sessions.Spec) sessions.Spec, er
 		return nil, api.Errorf(api.CodeDenied, "a process inside a session may not change sessions").With("verb", c.verbName()).With("identity", id.Name)
 	}
 	if err := c.mayGive(docs); err != nil {
+		return nil, err
+	}
+	limits := has
+	for _, doc := range docs {
+		limits = limits.With(doc.Given.Limits)
+	}
+	if err := c.mayLimit(has, limits); err != nil {
 		return nil, err
 	}
 	for _, doc := range docs {

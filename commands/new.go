@@ -226,6 +226,7 @@ func (c *Call) specFromFlags(docs []*Document) (sessions.Spec, error) {
 	if err != nil {
 		return spec, err
 	}
+	limits := spec.Limits
 	for _, doc := range docs {
 		if len(argv) > 0 && slices.Contains(doc.Fields, "command") {
 			return spec, Lookup("new").usage(fmt.Errorf("the document has a command too"))
@@ -247,7 +248,10 @@ func (c *Call) specFromFlags(docs []*Document) (sessions.Spec, error) {
 	if len(argv) > 0 && spec.Profile != "" {
 		return spec, Lookup("new").usage(fmt.Errorf("a profile has its own command"))
 	}
-	return c.specOptions(c.agentOptions(spec))
+	if spec, err = c.specOptions(c.agentOptions(spec)); err != nil {
+		return spec, err
+	}
+	return spec, c.mayLimit(limits, spec.Limits)
 }
 
 // agentOptions are the options about how an agent is started.

@@ -76,6 +76,28 @@ func (l Limits) With(given Limits) Limits {
 	}
 }
 
+// Above names a limit that is higher than one that other limits have; empty if none is.
+func (l Limits) Above(other Limits) string {
+	other.Output, other.Scrollback = cmp.Or(other.Output, DefaultOutputLimit), cmp.Or(other.Scrollback, DefaultScrollback)
+	switch {
+	case l.Output > other.Output:
+		return "output"
+	case l.Scrollback > other.Scrollback:
+		return "scrollback"
+	case other.TTL > 0 && l.TTL > other.TTL:
+		return "ttl"
+	case other.IdleTimeout > 0 && l.IdleTimeout > other.IdleTimeout:
+		return "idle_timeout"
+	case other.Memory > 0 && l.Memory > other.Memory:
+		return "memory"
+	case other.Processes > 0 && l.Processes > other.Processes:
+		return "processes"
+	case other.CPU > 0 && l.CPU > other.CPU:
+		return "cpu"
+	}
+	return ""
+}
+
 // cgroup has the limits that the kernel keeps.
 func (l Limits) cgroup() cgroup.Limits {
 	return cgroup.Limits{Memory: l.Memory, Processes: l.Processes, CPU: l.CPU}
