@@ -12,23 +12,12 @@ import (
 // from reading a command, and after each @ from attaching a file: "@." is the folder.
 const shield = "\u2060"
 
-// alone are texts that end the program or show its help when they are the whole message.
-var alone = map[string]bool{"?": true, "exit": true, "quit": true}
+// shielded: alone, these texts end the program or show its help.
+var shielded = compose.Shield{Mark: shield, Starts: "/!&$#", Alone: map[string]bool{"?": true, "exit": true, "quit": true}, Menus: "@#"}
 
 // Message makes a text safe to type.
 func (Driver) Message(text string) string {
-	text = strings.ReplaceAll(agent.CleanMessage(text), "@", "@"+shield)
-	body := compose.Trim(text)
-	switch {
-	case body == "":
-		return ""
-	case alone[body], strings.ContainsRune("/!&$#", rune(body[0])):
-		text = shield + text
-	}
-	if strings.ContainsAny(compose.LastWord(text, compose.Blank), "@#") {
-		text += " " // otherwise a menu would be open, and Enter would choose from it
-	}
-	return text
+	return shielded.Message(strings.ReplaceAll(agent.CleanMessage(text), "@", "@"+shield))
 }
 
 // pasted matches the mark that the composer shows for a paste of more than ten lines.

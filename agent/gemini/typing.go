@@ -10,24 +10,15 @@ import (
 	"berth/agent/pattern"
 )
 
-// alone are texts that end the program, or do something else than send a message, when they are the
-// whole message.
-var alone = map[string]bool{"?": true, "exit": true, "quit": true}
+// shielded: alone, these texts end the program or show its help.
+var shielded = compose.Shield{
+	Mark: forks.Shield, Starts: "/!", Alone: map[string]bool{"?": true, "exit": true, "quit": true},
+	Files: []*pattern.Pattern{forks.Dropped}, Menus: "@",
+}
 
 // Message makes a text safe to type.
 func (Driver) Message(text string) string {
-	text = forks.ShieldFiles(agent.CleanMessage(text))
-	body := compose.Trim(text)
-	switch {
-	case body == "":
-		return ""
-	case alone[body], body[0] == '/', body[0] == '!', forks.Dropped.MatchString(body):
-		text = forks.Shield + text
-	}
-	if last := compose.LastWord(text, compose.Blank); strings.Contains(last, "@") {
-		text += " " // otherwise the menu of files would be open, and Enter would choose from it
-	}
-	return text
+	return shielded.Message(forks.ShieldFiles(agent.CleanMessage(text)))
 }
 
 // Paste makes a bracketed paste. Without that mode a line feed is still a line break, but a tab

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/agent"
+	"berth/agent/compose"
 )
 
 // Name is the agent's name.
@@ -20,7 +21,10 @@ const Measured = "1.18.33"
 func (Driver) MeasuredVersions() []string { return []string{Measured} }
 
 // Driver reads opencode. Its zero value is ready.
-type Driver struct{ agent.Silent }
+type Driver struct {
+	agent.Silent
+	compose.Typing
+}
 
 // The interfaces that the driver implements.
 var (

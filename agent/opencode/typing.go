@@ -1,8 +1,6 @@
 package opencode
 
 import (
-	"strconv"
-	"strings"
 	"time"
 
 	"berth/agent"
@@ -19,8 +17,10 @@ const submitAfter = 50 * time.Millisecond
 // a text with a word joiner (U+2060) without its last character, and Backspace stops at it.
 const shield = "\u2063"
 
-// alone are texts that end opencode when they are the whole message.
-var alone = map[string]bool{"exit": true, "quit": true, ":q": true}
+// shielded: alone, these texts end opencode.
+var shielded = compose.Shield{
+	Mark: shield, Starts: "/!", Alone: map[string]bool{"exit": true, "quit": true, ":q": true}, Files: []*pattern.Pattern{dropped}, Escaped: true,
+}
 
 // dropped matches a text that opencode takes for the path of an image or a PDF file that was dropped on
 // its terminal: it attaches the file if there is one. mention is the start of a word with an @.
@@ -31,19 +31,8 @@ var (
 
 // Message makes a text safe to type.
 func (Driver) Message(text string) string {
-	text = mention.ReplaceAllString(agent.CleanMessage(text), "${1}"+shield+"@")
-	body := compose.Trim(text)
-	switch {
-	case body == "":
-		return ""
-	case alone[body], body[0] == '/', body[0] == '!', dropped.MatchString(strings.ReplaceAll(body, `\`, "")):
-		text = shield + text
-	}
-	return text
+	return shielded.Message(mention.ReplaceAllString(agent.CleanMessage(text), "${1}"+shield+"@"))
 }
-
-// Slash accepts one line that starts with a slash.
-func (Driver) Slash(text string) (string, bool) { return compose.Slash(text) }
 
 // Paste makes a bracketed paste. opencode always turns that mode on.
 func (Driver) Paste(typed string, bracketed bool) ([]byte, bool) {
@@ -58,38 +47,12 @@ func (Driver) Pause() time.Duration { return submitAfter }
 // then a message that left the composer may be reported late.
 func (Driver) Broke(_, _ *agent.Composer) bool { return false }
 
-// normal is a message in the form that is compared: opencode adds a blank after a long paste.
-func normal(text string) string { return compose.Normal(compose.Trim(text)) }
-
-// Same compares without blanks at the ends.
-func (Driver) Same(typed, reported string) bool { return normal(typed) == normal(reported) }
-
 // pasted matches the mark that the composer shows for a long paste.
-var pasted = pattern.New(`^\[Pasted ~(\d+) lines\]$`)
+var pasted = pattern.New(`^\[Pasted ~(\d+) (lines)\]$`)
 
-// Holds accepts the text itself, or the mark of a paste of that many lines.
-func (d Driver) Holds(typed string, c *agent.Composer) bool {
-	if c == nil || c.Mode != agent.ModeMessage || c.Empty {
-		return false
-	}
-	m := pasted.FindStringSubmatch(strings.TrimSpace(c.Text))
-	if m == nil {
-		return d.Displays(typed, c)
-	}
-	lines, err := strconv.Atoi(m[1])
-	return err == nil && (strings.Count(typed, "\n")+1 == lines || strings.Count(normal(typed), "\n")+1 == lines)
-}
-
-// Displays compares the visible characters.
-func (Driver) Displays(typed string, c *agent.Composer) bool {
-	return compose.Displays(normal(typed), c, compose.Equal)
-}
-
-// Clear: Ctrl-U removes the line before the caret, Ctrl-K the text after it, Backspace joins the line
-// above. At a dialog they do nothing. Ctrl-C removes all at once, and ends opencode when the composer
-// is already empty.
-func (Driver) Clear(_ *agent.Composer, stuck int) []byte {
-	return compose.Next(stuck, compose.CtrlU, compose.CtrlK, compose.Backspace)
+// Holds accepts the text itself, or the mark of a paste of that many lines. opencode adds a blank after a long one.
+func (Driver) Holds(typed string, c *agent.Composer) bool {
+	return compose.Holds(typed, c, pasted, compose.HasSize)
 }
 
 // Interrupt is Esc twice, in the long form: two bytes 0x1b at once are one other key.

@@ -9,27 +9,22 @@ import (
 	"berth/agent/pattern"
 )
 
-// alone are texts that end the program, or do something else than send a message, when they are the
-// whole message.
-var alone = map[string]bool{"?": true, "exit": true, "quit": true, ":q": true, ":q!": true, ":wq": true, ":wq!": true}
+// shielded: alone, these texts end the program or show its help.
+var shielded = compose.Shield{
+	Mark: forks.Shield, Starts: "/!", Alone: map[string]bool{"?": true, "exit": true, "quit": true, ":q": true, ":q!": true, ":wq": true, ":wq!": true},
+	Files: []*pattern.Pattern{forks.Dropped, images}, Menus: "@",
+}
 
 // images matches the end of a line that may be the path of an image, which Qwen Code attaches.
 var images = pattern.New(`(?im)\.(png|jpe?g|gif|webp|bmp|tiff?|svg|heic|avif)["']?\s*$`)
 
 // Message makes a text safe to type.
 func (Driver) Message(text string) string {
-	text = forks.ShieldFiles(agent.CleanMessage(text))
-	body := compose.Trim(text)
-	switch {
-	case body == "":
-		return ""
-	case alone[body], strings.ContainsRune("/!", rune(body[0])), forks.Dropped.MatchString(body), images.MatchString(body):
-		text = forks.Shield + text
-	}
-	// After the last word with an @, or that begins with a slash, a menu would be open, and Enter would
-	// choose from it. After a backslash Enter is a line break.
+	text = shielded.Message(forks.ShieldFiles(agent.CleanMessage(text)))
+	// After the last word that begins with a slash, a menu would be open, and Enter would choose from it. After a
+	// backslash Enter is a line break.
 	last := strings.TrimPrefix(compose.LastWord(text, compose.Blank), forks.Shield)
-	if strings.Contains(last, "@") || strings.HasPrefix(last, "/") || strings.HasSuffix(text, `\`) {
+	if strings.HasPrefix(last, "/") || strings.HasSuffix(text, `\`) {
 		text += " "
 	}
 	return text
