@@ -38,13 +38,9 @@ func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.Key
 	if err := onlyForms(p, a); err != nil {
 		return agent.KeyAnswer{}, err
 	}
-	if d == nil || d.Partial {
-		return agent.KeyAnswer{}, agent.ErrNotReady
-	}
-	k, err := keys(p, a, d)
+	k, err := answerers.Keys(p, a, d)
 	if err == nil && len(k.Steps) > 0 {
 		ofWork := heldBack[p.Type] && p.Subtype == nil
-		k.Steps[0].ShownFor = dialogShownFor
 		k.Steps[0].Focus = ofWork // those of a start come before any draft
 		if ofWork && len(p.Raw) == 0 && p.Type != agent.PromptForm {
 			k.Steps[0].ShownFor = loggedWithin
@@ -53,25 +49,15 @@ func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.Key
 	return k, err
 }
 
-func keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
-	switch p.Type {
-	case agent.PromptSetup:
-		return setupKeys(a, d)
-	case agent.PromptPermission:
-		return permissionKeys(a, d)
-	case agent.PromptPlan:
-		return planKeys(a, d)
-	case agent.PromptQuestion:
-		return questionKeys(p, a, d)
-	case agent.PromptForm:
-		return formKeys(p, a, d)
-	case agent.PromptNotice:
-		if (a.Kind == agent.Deny || a.Kind == agent.Cancel) && a.Text == "" {
-			return closing(d), nil
-		}
-		return agent.KeyAnswer{}, fmt.Errorf("%w: berth only closes this one, with deny; to choose in it use keys or attach", agent.ErrCannot)
+var answerers = agent.Answerers{
+	Permission: permissionKeys, Plan: planKeys, Question: questionKeys, Form: formKeys, Setup: setupKeys, Notice: noticeKeys, ShownFor: dialogShownFor,
+}
+
+func noticeKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	if (a.Kind == agent.Deny || a.Kind == agent.Cancel) && a.Text == "" {
+		return closing(d), nil
 	}
-	return agent.KeyAnswer{}, fmt.Errorf("%w: use keys or attach", agent.ErrCannot)
+	return agent.KeyAnswer{}, fmt.Errorf("%w: berth only closes this one, with deny; to choose in it use keys or attach", agent.ErrCannot)
 }
 
 // closing leaves a dialog that asks nothing. In a dialog with a search field Esc first clears the
@@ -158,7 +144,7 @@ func enter(d *agent.Dialog) agent.KeyAnswer {
 // setupKeys answers the dialogs before the first prompt. The option that says yes accepts, never
 // the preselected one: Enter would refuse a key, and would end Claude at the warning about
 // permissions.
-func setupKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+func setupKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	yes, no := 0, 0
 	switch d.Subtype {
 	case agent.SubtypeSecurityNotes, agent.SubtypeLoginSuccess, agent.SubtypeTerminalDone:
@@ -273,7 +259,7 @@ func beginning(d *agent.Dialog, word string) int {
 	})
 }
 
-func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+func permissionKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	if d.Subtype == "" && len(d.Options) > 0 && d.Options[0].Focused && strings.HasPrefix(d.Options[0].Label, "Yes, and tell") {
 		return agent.KeyAnswer{}, fmt.Errorf("%w: a person has started to type there, and a digit would become text; attach", agent.ErrCannot)
 	}
@@ -290,7 +276,7 @@ func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 
 // planKeys: which option accepts depends on the available modes. Only the one that asks for every
 // edit has a clear meaning.
-func planKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+func planKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	tell := 0
 	for i, o := range d.Options {
 		if strings.HasPrefix(o.Label, "Tell Claude") {

@@ -12,44 +12,22 @@ import (
 // between is the pause after a key. The next frame removes the dialog or moves its mark.
 const between = 100 * time.Millisecond
 
-// Keys answers at the drawn dialog. Codex delays a dialog for a second after the last key, and a
-// key that is sent then goes into the composer: so each step checks for the dialog. Some lists take
-// a digit at once; in others a digit only moves the mark, and Enter takes the chosen option. So
-// Enter is pressed only when the screen shows that the right option is chosen.
+// answerers: Codex delays a dialog for a second after the last key, and a key that is sent then goes into the composer:
+// so each step checks for the dialog. Some lists take a digit at once; in others a digit only moves the mark, and Enter
+// takes the chosen option. So Enter is pressed only when the screen shows that the right option is chosen.
+var answerers = agent.Answerers{
+	Permission: permissionKeys, Plan: planKeys, Question: questionKeys, Setup: setupKeys, Notice: noticeKeys, ShownFor: dialogShownFor,
+}
+
+// Keys answers at the drawn dialog.
 func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
-	k, err := keysOf(p, a, d)
-	if err == nil && len(k.Steps) > 0 {
-		k.Steps[0].ShownFor = dialogShownFor
-	}
-	return k, err
+	return answerers.Keys(p, a, d)
 }
 
 // dialogShownFor is how long a dialog must be on the screen before its first key. A key right after
 // the dialog's first frame was ignored twice in some hundred answers, on a machine with fifteen
 // times the work it can do.
 const dialogShownFor = 300 * time.Millisecond
-
-func keysOf(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
-	if d == nil || d.Partial {
-		return agent.KeyAnswer{}, agent.ErrNotReady
-	}
-	switch p.Type {
-	case agent.PromptPermission:
-		if d.Subtype == agent.SubtypeTrust {
-			return trustKeys(a, d)
-		}
-		return permissionKeys(a, d)
-	case agent.PromptQuestion:
-		return questionKeys(p, a, d)
-	case agent.PromptPlan:
-		return planKeys(a, d)
-	case agent.PromptSetup:
-		return setupKeys(a, d)
-	case agent.PromptNotice:
-		return noticeKeys(a, d)
-	}
-	return agent.KeyAnswer{}, cannot("use keys or attach")
-}
 
 func cannot(instead string) error { return fmt.Errorf("%w: %s", agent.ErrCannot, instead) }
 
@@ -146,7 +124,10 @@ func outcomeOf(n, yes, no int) string {
 }
 
 // permissionKeys: the first option accepts, for this call only. A denial ends the turn.
-func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+func permissionKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	if d.Subtype == agent.SubtypeTrust {
+		return trustKeys(a, d)
+	}
 	no := max(beginning(d, "No"), exactly(d, "Cancel"))
 	switch {
 	case a.Kind == agent.Accept:
@@ -184,7 +165,7 @@ func trustKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 }
 
 // planKeys: the option that starts the work in the same conversation accepts.
-func planKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+func planKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	yes, no := beginning(d, "Yes, implement this plan"), beginning(d, "No")
 	switch {
 	case a.Kind == agent.Accept && yes > 0:
@@ -202,7 +183,7 @@ func planKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 // setupKeys: Enter would update Codex by npm, take another model, or open the review of hooks; Esc
 // also takes the other model. So each answer names its option, and Berth accepts nothing by
 // default.
-func setupKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+func setupKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	switch d.Subtype {
 	case agent.SubtypeUpdate:
 		return declined(a, d, beginning(d, "Skip until"), exactly(d, "Skip"), digit)
@@ -239,7 +220,7 @@ func declined(
 }
 
 // noticeKeys presses Esc if the dialog says that Esc leaves it. In some dialogs Esc confirms.
-func noticeKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+func noticeKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	last := ""
 	if n := len(d.Lines); n > 0 {
 		last = strings.ToLower(d.Lines[n-1])

@@ -11,10 +11,8 @@ import (
 	"berth/agent/forks"
 )
 
-const (
-	// dialogShownFor is how long a dialog must be on the screen before its first key.
-	dialogShownFor = 300 * time.Millisecond
-)
+// dialogShownFor is how long a dialog must be on the screen before its first key.
+const dialogShownFor = 300 * time.Millisecond
 
 // Verdict: Berth sets no hook that decides. Copilot runs its permission hook also for what a rule or
 // an earlier answer allows, so a hook that waits would ask about that too.
@@ -27,24 +25,12 @@ func (Driver) Groom(d *agent.Dialog, p agent.Policy) (agent.Answer, bool) {
 	return agent.Answer{Kind: agent.Accept}, d.Subtype == agent.SubtypeTrust && p.Trust
 }
 
+// answerers answer each of Copilot's dialogs.
+var answerers = agent.Answerers{Permission: permissionKeys, Question: questionKeys, Notice: formKeysFor, ShownFor: dialogShownFor}
+
 // Keys answers at the dialog.
 func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
-	if d == nil || d.Partial {
-		return agent.KeyAnswer{}, agent.ErrNotReady
-	}
-	k, err := agent.KeyAnswer{}, fmt.Errorf("%w: use keys or attach", agent.ErrCannot)
-	switch p.Type {
-	case agent.PromptPermission:
-		k, err = permissionKeys(a, d)
-	case agent.PromptQuestion:
-		k, err = questionKeys(a, d)
-	case agent.PromptNotice:
-		k, err = formKeysFor(a, d)
-	}
-	if err == nil && len(k.Steps) > 0 {
-		k.Steps[0].ShownFor = dialogShownFor
-	}
-	return k, err
+	return answerers.Keys(p, a, d)
 }
 
 // press presses a key while the dialog is unchanged, with nothing typed into it.
@@ -59,7 +45,7 @@ func press(key, outcome string, d *agent.Dialog) agent.KeyAnswer {
 
 // permissionKeys: a digit acts at once, but for the refusal's, which moves there: the option takes
 // words then. Esc refuses without any and ends the turn.
-func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+func permissionKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	no := len(d.Options)
 	switch {
 	case a.Kind == agent.Accept && !yes(d):
@@ -105,7 +91,7 @@ func refuse(reason string, d *agent.Dialog) agent.KeyAnswer {
 
 // questionKeys goes to the option and accepts it. Ctrl-D declines: the model hears that no answer
 // comes. Esc would end the turn.
-func questionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+func questionKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	if a.Kind == agent.AnswerEach && len(a.Each) == 1 && len(a.Each[0].Options) == 1 && a.Each[0].Text == "" {
 		a = agent.Answer{Kind: agent.ChooseOption, Option: a.Each[0].Options[0]}
 	}
@@ -132,7 +118,7 @@ func questionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 }
 
 // formKeysFor: a form with other fields is declined or cancelled.
-func formKeysFor(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+func formKeysFor(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	switch {
 	case a.Kind == agent.Deny && a.Text == "":
 		return press("C-d", agent.OutcomeDenied, d), nil

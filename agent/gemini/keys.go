@@ -26,34 +26,22 @@ const (
 	pageShownFor       = 300 * time.Millisecond
 )
 
-// Keys answers at the dialog. A digit chooses and confirms at once. For several questions, each key
-// waits until the screen shows the effect of the one before.
-func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
-	k, err := keysOf(p, a, d)
-	if err != nil || len(k.Steps) == 0 {
-		return k, err
-	}
-	first := &k.Steps[0]
-	if first.ShownFor, first.LevelSuffices = unreportedShownFor, true; d.Subtype != "" || p.Type == agent.PromptSetup || p.Type == agent.PromptNotice {
-		first.ShownFor, first.LevelSuffices = dialogShownFor, false
-	}
-	return k, nil
+// answerers: a digit chooses and confirms at once. For several questions, each key waits until the screen shows the
+// effect of the one before.
+var answerers = agent.Answerers{
+	Permission: permissionKeys, Plan: planKeys, Question: questionKeys, Setup: setupKeys, Notice: noticeKeys, ShownFor: dialogShownFor,
 }
 
-func keysOf(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
-	if d == nil || d.Partial {
-		return agent.KeyAnswer{}, agent.ErrNotReady
+// Keys answers at the dialog.
+func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	k, err := answerers.Keys(p, a, d)
+	if err == nil && len(k.Steps) > 0 && d.Subtype == "" && p.Type != agent.PromptSetup && p.Type != agent.PromptNotice {
+		k.Steps[0].ShownFor, k.Steps[0].LevelSuffices = unreportedShownFor, true
 	}
-	switch p.Type {
-	case agent.PromptPermission:
-		return permissionKeys(a, d)
-	case agent.PromptPlan:
-		return planKeys(a, d)
-	case agent.PromptQuestion:
-		return questionKeys(p, a, d)
-	case agent.PromptSetup:
-		return setupKeys(a, d)
-	}
+	return k, err
+}
+
+func noticeKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	if len(d.Options) == 0 {
 		return agent.KeyAnswer{}, fmt.Errorf("%w: use keys or attach", agent.ErrCannot)
 	}
@@ -67,7 +55,7 @@ func labelled(d *agent.Dialog, label string) int {
 
 // permissionKeys: accepting allows this call only. The option to open a change in an editor isn't
 // chosen: the editor asks again, where no client sees it.
-func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+func permissionKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	yes, no := labelled(d, "Allow once"), labelled(d, "No, suggest changes")
 	if d.Subtype == agent.SubtypeTrust {
 		yes, no = labelled(d, "Trust folder"), labelled(d, "Don't trust")
@@ -80,7 +68,7 @@ func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 
 // planKeys: the option that asks for every edit is the only one with a clear meaning. Feedback
 // denies the plan, and the turn continues with it.
-func planKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+func planKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	words := labelled(d, hintFeedback)
 	switch {
 	case a.Kind == agent.Deny && a.Text == "":
@@ -111,7 +99,7 @@ func feedback(text string, line int, d *agent.Dialog) (agent.KeyAnswer, error) {
 
 // setupKeys: the login method is chosen by number. A person types the API key at the terminal,
 // where no other client sees it.
-func setupKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+func setupKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	if d.Subtype == agent.SubtypeAPIKey {
 		if a.Kind == agent.Deny && a.Text == "" {
 			return forks.Escape(d), nil

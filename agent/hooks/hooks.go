@@ -53,9 +53,9 @@ func Encode(v any) ([]byte, error) {
 // only a denial at the dialog ends the turn.
 const refused = "The user does not want this to be done. Stop here, do not try another way, and wait for the user to say how to go on."
 
-// Decide is the answer to PermissionRequest: the behavior is allow or deny. A denial without a
+// decide is the answer to PermissionRequest: the behavior is allow or deny. A denial without a
 // message has one that stops the model.
-func Decide(behavior, message string) ([]byte, error) {
+func decide(behavior, message string) ([]byte, error) {
 	if behavior == "deny" && message == "" {
 		message = refused
 	}
@@ -66,6 +66,24 @@ func Decide(behavior, message string) ([]byte, error) {
 	return Encode(map[string]any{
 		"hookSpecificOutput": map[string]any{"hookEventName": "PermissionRequest", "decision": decision},
 	})
+}
+
+// Permit is the answer to PermissionRequest. It can allow this call once, or deny it with a reason. While the hook
+// waits, no dialog offers more options.
+func Permit(a agent.Answer) (v agent.Verdict, err error) {
+	switch a.Kind {
+	case agent.Accept:
+		v.Outcome = agent.OutcomeAccepted
+		v.Stdout, err = decide("allow", "")
+	case agent.Deny:
+		v.Outcome = agent.OutcomeDenied
+		v.Stdout, err = decide("deny", a.Text)
+	case agent.ChooseOption:
+		err = agent.ErrOnlyByKeys
+	default:
+		err = fmt.Errorf("%w: a permission takes accept, deny [TEXT] or option N", agent.ErrAnswer)
+	}
+	return v, err
 }
 
 // ReportLimit is the agent's timeout for a hook that only reports. The hook takes some milliseconds.

@@ -92,23 +92,13 @@ func picks(p *agent.Request, a agent.Answer) ([][]string, error) {
 // goes into the composer.
 const shownFor = 500 * time.Millisecond
 
-// Keys answers at the dialog. Enter takes the chosen button, and a stray Enter at the next dialog would
-// allow that one: it is pressed only while the screen shows this dialog with the right button chosen.
+// answerers: Enter takes the chosen button, and a stray Enter at the next dialog would allow that one. It is pressed only
+// while the screen shows this dialog with the right button chosen.
+var answerers = agent.Answerers{Permission: permissionKeys, Question: questionKeys, ShownFor: shownFor}
+
+// Keys answers at the dialog.
 func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
-	if d == nil || d.Partial {
-		return agent.KeyAnswer{}, agent.ErrNotReady
-	}
-	var k agent.KeyAnswer
-	var err error
-	if p.Type == agent.PromptQuestion {
-		k, err = questionKeys(p, a, d)
-	} else {
-		k, err = permissionKeys(a, d)
-	}
-	if err == nil {
-		k.Steps[0].ShownFor = shownFor
-	}
-	return k, err
+	return answerers.Keys(p, a, d)
 }
 
 // press presses a key while the dialog is unchanged, and this option is chosen; 0 for any.
@@ -118,7 +108,7 @@ func press(key string, n int, d *agent.Dialog) agent.Step {
 	}}
 }
 
-func permissionKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+func permissionKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	n, outcome := 0, agent.OutcomeAnswered
 	if d.Title == titleAlways { // accept means this call alone, and to go back denies nothing
 		if a.Kind != agent.ChooseOption || a.Option < 1 || a.Option > 2 {

@@ -19,22 +19,12 @@ func (Driver) HidesDialog(p *agent.Request) bool {
 	return p.Type == agent.PromptPermission && p.Subtype == nil
 }
 
-// Verdict is the answer for a waiting PermissionRequest hook. It can allow this call once, or deny it
-// with a reason. While the hook waits, no dialog offers more options.
+// Verdict is the answer for a waiting PermissionRequest hook.
 func (d Driver) Verdict(p *agent.Request, a agent.Answer, _ []byte) (agent.Verdict, error) {
-	if !d.HidesDialog(p) || a.Kind == agent.ChooseOption {
+	if !d.HidesDialog(p) {
 		return agent.Verdict{}, agent.ErrOnlyByKeys
 	}
-	behavior, outcome := "allow", agent.OutcomeAccepted
-	switch a.Kind {
-	case agent.Accept:
-	case agent.Deny:
-		behavior, outcome = "deny", agent.OutcomeDenied
-	default:
-		return agent.Verdict{}, fmt.Errorf("%w: a permission takes accept, deny [TEXT] or option N", agent.ErrAnswer)
-	}
-	stdout, err := hooks.Decide(behavior, a.Text)
-	return agent.Verdict{Stdout: stdout, Outcome: outcome}, err
+	return hooks.Permit(a)
 }
 
 const (
@@ -46,32 +36,24 @@ const (
 	lineAfter = 300 * time.Millisecond
 )
 
-// Keys answers at the dialog. A digit chooses and confirms at once. For several questions, each key
-// waits until the screen shows the effect of the one before.
+// answerers: a digit chooses and confirms at once. For several questions, each key waits until the screen shows the
+// effect of the one before.
+var answerers = agent.Answerers{Permission: permissionKeys, Plan: planKeys, Question: questionKeys, ShownFor: dialogShownFor}
+
+// Keys answers at the dialog.
 func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
-	if d == nil || d.Partial {
-		return agent.KeyAnswer{}, agent.ErrNotReady
-	}
-	k, err := keys(p, a, d)
-	if err == nil && len(k.Steps) > 0 {
-		k.Steps[0].ShownFor, k.Steps[0].LevelSuffices = dialogShownFor, false
-	}
-	return k, err
+	return answerers.Keys(p, a, d)
 }
 
-func keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
-	switch p.Type {
-	case agent.PromptPermission:
-		if editor := labelled(d, optionEditor); a.Kind == agent.ChooseOption && editor > 0 && a.Option == editor {
-			return agent.KeyAnswer{}, fmt.Errorf("%w: it opens an editor; attach", agent.ErrCannot)
-		}
-		return forks.Choice(a, d, labelled(d, optionOnce), labelled(d, optionNo))
-	case agent.PromptPlan:
-		return forks.Choice(a, d, labelled(d, optionManual), labelled(d, optionKeep))
-	case agent.PromptQuestion:
-		return questionKeys(p, a, d)
+func permissionKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	if editor := labelled(d, optionEditor); a.Kind == agent.ChooseOption && editor > 0 && a.Option == editor {
+		return agent.KeyAnswer{}, fmt.Errorf("%w: it opens an editor; attach", agent.ErrCannot)
 	}
-	return forks.Choice(a, d, 0, 0)
+	return forks.Choice(a, d, labelled(d, optionOnce), labelled(d, optionNo))
+}
+
+func planKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
+	return forks.Choice(a, d, labelled(d, optionManual), labelled(d, optionKeep))
 }
 
 // labelled is the number of the only option with the label; 0 for none or several. A label without room

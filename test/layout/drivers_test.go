@@ -12,7 +12,7 @@ import (
 )
 
 // mostLines limits the lines of functions of the drivers that were written with the kit.
-var mostLines = map[string]int{"copilot": 752, "opencode": 1044, "qwen": 947}
+var mostLines = map[string]int{"copilot": 737, "opencode": 1031, "qwen": 926}
 
 // TestLinesOfDrivers counts the lines of each driver's functions that have code. Tables, types and comments don't
 // count, and neither does what several drivers share.
