@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 )
@@ -103,3 +104,21 @@ type Failure struct {
 
 // Ends reports whether errors of the class may end by themselves: limits and overloads.
 func (c Class) Ends() bool { return c == OutOfCredits || c == RateLimited || c == Overloaded }
+
+// Phrases are words that the errors of a class have, in lower case.
+type Phrases struct {
+	Class Class
+	Words []string
+}
+
+// ClassIn is the class of the first phrases with a word in the text; empty for none.
+func ClassIn(text string, all ...Phrases) Class {
+	text = strings.ToLower(text)
+	has := func(word string) bool { return strings.Contains(text, word) }
+	for _, p := range all {
+		if slices.ContainsFunc(p.Words, has) {
+			return p.Class
+		}
+	}
+	return ""
+}

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -158,4 +159,15 @@ type Exit struct {
 	Signal  *string `json:"signal"`
 	Crashed bool    `json:"crashed"`
 	Lost    bool    `json:"lost"`
+}
+
+// TitleFact is a title whose first character may show a level, with or without a mark that selects how it is drawn.
+func TitleFact(title string, levels map[string]Level) Fact {
+	f := Fact{Kind: Noted, Source: SourceTitle, Cause: "title", Evidence: strings.TrimSpace(title)}
+	glyph, _, _ := strings.Cut(f.Evidence, " ")
+	glyph = strings.TrimRight(glyph, "\ufe0e\ufe0f")
+	if level, ok := levels[glyph]; ok {
+		f.Kind, f.Level, f.Cause = LevelIs, level, "title:"+glyph
+	}
+	return f
 }

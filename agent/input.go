@@ -48,6 +48,15 @@ func (in Input) Text(name string) (*string, error) {
 	return s, nil
 }
 
+// Words is the text of a field; empty without one.
+func (in Input) Words(name string) string {
+	s, err := in.Text(name)
+	if err != nil {
+		return ""
+	}
+	return Value(s)
+}
+
 // Texts stores each field's text in the variable that fields has for it.
 func (in Input) Texts(fields map[string]*string) error {
 	for name, to := range fields {

@@ -134,3 +134,14 @@ func (v *View) Text(from, to int) string {
 	}
 	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
+
+// Words joins the rows from..to that aren't blank, without blanks at their ends.
+func (v *View) Words(from, to int) string {
+	var lines []string
+	for i := max(from, 0); i <= to; i++ {
+		if text := strings.TrimSpace(v.Lines[i].Text); text != "" {
+			lines = append(lines, text)
+		}
+	}
+	return strings.Join(lines, "\n")
+}

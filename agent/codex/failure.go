@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"strings"
 
 	"berth/agent"
@@ -23,32 +24,21 @@ var classOf = map[string]agent.Class{
 }
 
 // phrases are texts of its messages; the first match counts.
-var phrases = []struct {
-	class agent.Class
-	words []string
-}{
-	{agent.ContextFull, []string{"context window", "context length"}},
-	{agent.OutOfCredits, []string{"quota exceeded", "billing", "usage limit", "insufficient_quota", "out of credits"}},
-	{agent.RateLimited, []string{"429 too many", "status: 429", "status 429", "too many requests", "rate limit"}},
-	{agent.Unauthorized, []string{"401 unauthorized", "403 forbidden", "unauthorized", "api key"}},
-	{agent.Overloaded, []string{"high demand", "overloaded", "server is busy", "status 500", "status 502", "status 503", "status 529", "internal server error"}},
-	{agent.Network, []string{
+var phrases = []agent.Phrases{
+	{Class: agent.ContextFull, Words: []string{"context window", "context length"}},
+	{Class: agent.OutOfCredits, Words: []string{"quota exceeded", "billing", "usage limit", "insufficient_quota", "out of credits"}},
+	{Class: agent.RateLimited, Words: []string{"429 too many", "status: 429", "status 429", "too many requests", "rate limit"}},
+	{Class: agent.Unauthorized, Words: []string{"401 unauthorized", "403 forbidden", "unauthorized", "api key"}},
+	{Class: agent.Overloaded, Words: []string{"high demand", "overloaded", "server is busy", "status 500", "status 502", "status 503", "status 529", "internal server error"}},
+	{Class: agent.Network, Words: []string{
 		"stream disconnected", "stream closed", "error sending request", "connection", "timed out", "timeout", "dns",
 	}},
-	{agent.Invalid, []string{"400 bad request", "status 4", "invalid_request", "invalid request"}},
+	{Class: agent.Invalid, Words: []string{"400 bad request", "status 4", "invalid_request", "invalid request"}},
 }
 
 func class(code, text string) agent.Class {
 	if c, ok := classOf[strings.NewReplacer("_", "", " ", "", `"`, "").Replace(strings.ToLower(code))]; ok {
 		return c
 	}
-	low := strings.ToLower(text)
-	for _, p := range phrases {
-		for _, w := range p.words {
-			if strings.Contains(low, w) {
-				return p.class
-			}
-		}
-	}
-	return agent.OtherFailure
+	return cmp.Or(agent.ClassIn(text, phrases...), agent.OtherFailure)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/agent/userfiles"
 )
 
 // ChoosesConversations: Codex has no option for a conversation's id.
@@ -73,12 +74,7 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 }
 
 // userHome is the folder where Codex keeps its files.
-func userHome(env map[string]string) string {
-	if dir := env["CODEX_HOME"]; dir != "" {
-		return filepath.Clean(dir)
-	}
-	return filepath.Join(env["HOME"], ".codex")
-}
+func userHome(env map[string]string) string { return userfiles.Home(env, "CODEX_HOME", ".codex") }
 
 // subcommands show no conversation on a terminal, so Berth runs them unchanged. resume does show
 // one, so it isn't in the list.

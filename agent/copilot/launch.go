@@ -148,12 +148,7 @@ func (Driver) UserHooks(u agent.UserSettings) ([]agent.UserFile, error) {
 // homeVariable names the folder that Copilot keeps its files in.
 const homeVariable = "COPILOT_HOME"
 
-func usersHome(env map[string]string) string {
-	if dir := env[homeVariable]; dir != "" {
-		return filepath.Clean(dir)
-	}
-	return filepath.Join(env["HOME"], ".copilot")
-}
+func usersHome(env map[string]string) string { return userfiles.Home(env, homeVariable, ".copilot") }
 
 // subcommands have no conversation.
 var subcommands = []string{

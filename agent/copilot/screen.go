@@ -157,7 +157,7 @@ func (s *screen) failed(end int) *agent.Failure {
 	for i := end - 1; i >= 0; i-- {
 		text := strings.TrimRight(s.text(i), " "+bar)
 		if head, ok := strings.CutPrefix(text, errorMark); ok && bold(s.view.Lines[i], len(errorMark), len(text)) {
-			return failure(&data{Message: flat(append([]string{head}, below...)), Status: status(head)})
+			return failure(&data{Message: flat(append([]string{head}, below...)), Status: shownStatus.NumberIn(head)})
 		}
 		if text != "" && !strings.HasPrefix(text, "   ") {
 			return nil // another part of the conversation is the last one
@@ -180,11 +180,3 @@ func bold(row agent.Row, from, to int) bool {
 
 // shownStatus matches the HTTP status in the text of an error.
 var shownStatus = pattern.New(`^(\d{3})\b|\(HTTP (\d{3})\)`)
-
-// status is the HTTP status that the text of an error shows; 0 without one.
-func status(text string) int {
-	if m := shownStatus.FindStringSubmatch(text); m != nil {
-		return pattern.Number(m[1] + m[2])
-	}
-	return 0
-}

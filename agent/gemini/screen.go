@@ -24,7 +24,7 @@ func (Driver) Screen(v *agent.View) *agent.Reading {
 			return r
 		}
 		r.Composer = readComposer(v.Lines[top+1 : bottom])
-		r.Footer = s.join(bottom+1, s.last)
+		r.Footer = v.Words(bottom+1, s.last)
 		s.above(r, top)
 		return r
 	}
@@ -39,16 +39,6 @@ type screen struct {
 }
 
 func (s *screen) text(row int) string { return s.view.Lines[row].Text }
-
-func (s *screen) join(from, to int) string {
-	var lines []string
-	for i := max(from, 0); i <= to; i++ {
-		if text := strings.TrimSpace(s.text(i)); text != "" {
-			lines = append(lines, text)
-		}
-	}
-	return strings.Join(lines, "\n")
-}
 
 // The rows of half blocks around the composer, and around each sent message; and the rule above the
 // composer. Where COLORTERM promises no true color, these rows are blank with a background instead.

@@ -1,10 +1,6 @@
 package gemini
 
-import (
-	"strings"
-
-	"berth/agent"
-)
+import "berth/agent"
 
 // levels are the glyphs at a title's start. The text after them can be the subject of a thought, so
 // it doesn't count. The last glyph shows while a command prints nothing.
@@ -14,15 +10,7 @@ var levels = map[string]agent.Level{
 
 // Title reads a terminal title. Gemini sets an empty one when it exits, and also when it only
 // restarts itself.
-func (Driver) Title(title string) []agent.Fact {
-	f := agent.Fact{Kind: agent.Noted, Source: agent.SourceTitle, Cause: "title", Evidence: strings.TrimSpace(title)}
-	glyph, _, _ := strings.Cut(f.Evidence, " ")
-	glyph = strings.TrimSuffix(glyph, "\ufe0f")
-	if level, ok := levels[glyph]; ok {
-		f.Kind, f.Level, f.Cause = agent.LevelIs, level, "title:"+glyph
-	}
-	return []agent.Fact{f}
-}
+func (Driver) Title(title string) []agent.Fact { return []agent.Fact{agent.TitleFact(title, levels)} }
 
 // OSC is evidence only: the notifications (777, 9) that a setting turns on say no more than the
 // title, and come later.

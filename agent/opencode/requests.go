@@ -48,7 +48,7 @@ func (e *event) permission() *agent.Request {
 	switch {
 	case e.Permission == toolShell && m.Command != "":
 		r.SetInput(m.Command)
-		if in, err := agent.ReadInput(e.Input); err != nil || text(in, "command") != m.Command {
+		if in, err := agent.ReadInput(e.Input); err != nil || in.Words("command") != m.Command {
 			if whole := agent.Compact(e.Input); whole != "" {
 				more = append(more, "input: "+whole)
 			}
@@ -99,7 +99,7 @@ func (e *event) steps() string {
 		return ""
 	}
 	in, err := agent.ReadInput(e.Input)
-	patch := text(in, "patchText")
+	patch := in.Words("patchText")
 	if err != nil || patch == "" {
 		return agent.Compact(e.Input)
 	}
@@ -118,15 +118,6 @@ func encoded(v any) json.RawMessage {
 		return nil
 	}
 	return out
-}
-
-// text is the field's text; empty without one.
-func text(in agent.Input, name string) string {
-	s, err := in.Text(name)
-	if err != nil {
-		return ""
-	}
-	return agent.Value(s)
 }
 
 // asked is one question of a request.
@@ -173,11 +164,11 @@ func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 	case err != nil || tool == toolFolder:
 		return ""
 	case tool == toolEdit:
-		return strings.Trim(forks.UndrawnOfEdit(in)+"\n"+text(in, fieldSteps), "\n")
+		return strings.Trim(forks.UndrawnOfEdit(in)+"\n"+in.Words(fieldSteps), "\n")
 	}
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(in)) {
-		if name == "description" || name == "command" || name == "url" || name == "workdir" && text(in, name) == dir {
+		if name == "description" || name == "command" || name == "url" || name == "workdir" && in.Words(name) == dir {
 			continue
 		}
 		if tool == toolShell || tool == toolFetch {

@@ -6,6 +6,7 @@ package pattern
 import (
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -51,4 +52,13 @@ func Number(digits string) int {
 		return 0
 	}
 	return n
+}
+
+// NumberIn is the number that the groups of the text's first match have; 0 without a match.
+func (p *Pattern) NumberIn(text string) int {
+	m := p.FindStringSubmatch(text)
+	if m == nil {
+		return 0
+	}
+	return Number(strings.Join(m[1:], ""))
 }

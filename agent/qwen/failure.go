@@ -2,7 +2,6 @@ package qwen
 
 import (
 	"cmp"
-	"strings"
 
 	"berth/agent"
 	"berth/agent/forks"
@@ -18,22 +17,16 @@ var classes = map[string]agent.Class{
 // status matches the API's status in an error's text.
 var status = pattern.New(`^(?:\[API Error: )?(\d{3})\b`)
 
+// Words of errors without a status, or with one that says too little.
+var (
+	full    = agent.Phrases{Class: agent.ContextFull, Words: []string{"maximum context length", "context window"}}
+	network = agent.Phrases{Class: agent.Network, Words: []string{
+		"connection error", "fetch failed", "econn", "enotfound", "etimedout", "terminated", "premature", "stream ended", "socket",
+	}}
+)
+
 // failure is an error: kind is the hook's word for it, text its text.
 func failure(kind, text string) *agent.Failure {
-	f := &agent.Failure{Class: agent.OtherFailure, Text: text}
-	low := strings.ToLower(text)
-	for _, word := range []string{"connection error", "fetch failed", "econn", "enotfound", "etimedout", "terminated", "premature", "stream ended", "socket"} {
-		if strings.Contains(low, word) {
-			f.Class = agent.Network
-		}
-	}
-	number := 0
-	if m := status.FindStringSubmatch(text); m != nil {
-		number = pattern.Number(m[1])
-	}
-	f.Class = cmp.Or(forks.Class(number), classes[kind], f.Class)
-	if strings.Contains(low, "maximum context length") || strings.Contains(low, "context window") {
-		f.Class = agent.ContextFull
-	}
-	return f
+	class := cmp.Or(agent.ClassIn(text, full), forks.Class(status.NumberIn(text)), classes[kind], agent.ClassIn(text, network), agent.OtherFailure)
+	return &agent.Failure{Class: class, Text: text}
 }

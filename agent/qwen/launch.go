@@ -108,12 +108,7 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 	return l, nil
 }
 
-func usersFiles(env map[string]string) string {
-	if dir := env[homeVariable]; dir != "" {
-		return filepath.Clean(dir)
-	}
-	return filepath.Join(env["HOME"], ".qwen")
-}
+func usersFiles(env map[string]string) string { return userfiles.Home(env, homeVariable, ".qwen") }
 
 // subcommands have no conversation.
 var subcommands = []string{"auth", "board", "channel", "extensions", "hooks", "mcp", "review", "sandbox", "serve", "sessions", "update"}

@@ -15,12 +15,8 @@ const named = "Qwen - "
 
 // Title reads a terminal title. Qwen Code pads it with blanks, and sets it by two sequences.
 func (Driver) Title(title string) []agent.Fact {
-	f := agent.Fact{Kind: agent.Noted, Source: agent.SourceTitle, Cause: "title", Evidence: strings.TrimSpace(title)}
-	glyph, _, _ := strings.Cut(f.Evidence, " ")
-	glyph = strings.TrimSuffix(glyph, "\ufe0e")
-	if level, ok := levels[glyph]; ok {
-		f.Kind, f.Level, f.Cause = agent.LevelIs, level, "title:"+glyph
-	} else if strings.HasPrefix(f.Evidence+" ", named) {
+	f := agent.TitleFact(title, levels)
+	if f.Kind == agent.Noted && strings.HasPrefix(f.Evidence+" ", named) {
 		f.Kind, f.Level, f.Cause = agent.LevelIs, agent.LevelIdle, "title:rest"
 	}
 	return []agent.Fact{f}

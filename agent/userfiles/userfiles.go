@@ -79,3 +79,11 @@ func Merge(below, above map[string]any) map[string]any {
 	}
 	return all
 }
+
+// Home is the folder of the user's files of an agent: the one that the variable names, or else name in the user's home.
+func Home(env map[string]string, variable, name string) string {
+	if dir := env[variable]; dir != "" {
+		return filepath.Clean(dir)
+	}
+	return filepath.Join(env["HOME"], name)
+}
