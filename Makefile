@@ -6,6 +6,7 @@ PROGRAMS := ./cmd/berth ./cmd/berth-hold ./cmd/berth-fleet # side by side in bin
 # Without cgo the binary starts 0.7 ms sooner, which every hook of an agent pays;
 # -trimpath keeps paths of the building machine out of the binary.
 GOFLAGS_BUILD := -trimpath -buildvcs=false
+AS_BUILT := CGO_ENABLED=0 $(GO) # with -trimpath: what vet and the tests compile serves the build, too
 VERSION := $(shell packaging/version)
 LDFLAGS := -X berth/api.release=$(VERSION) -X berth/api.commit=$(shell git rev-parse HEAD 2>/dev/null) \
 	-X berth/api.committed=$(shell git show -s --format=%cI 2>/dev/null) $(STRIP)
@@ -15,7 +16,7 @@ LDFLAGS := -X berth/api.release=$(VERSION) -X berth/api.commit=$(shell git rev-p
 all: build
 
 build:
-	CGO_ENABLED=0 $(GO) build $(GOFLAGS_BUILD) -ldflags "$(LDFLAGS)" -o $(dir $(BIN)) $(PROGRAMS)
+	$(AS_BUILT) build $(GOFLAGS_BUILD) -ldflags "$(LDFLAGS)" -o $(dir $(BIN)) $(PROGRAMS)
 
 # The archives and packages of a release; dist-here only those for this machine.
 dist:
@@ -41,15 +42,15 @@ run: build
 
 vet:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
-	$(GO) vet ./...
+	$(AS_BUILT) vet -trimpath ./...
 	GOOS=darwin $(GO) vet ./...
-	$(GO) vet -tags agents ./test/agents/...
+	$(AS_BUILT) vet -trimpath -tags agents ./test/agents/...
 
 # Everything that must be green. The race detector makes a test many times as long. It has nothing to find in
 # the packages of SEQUENTIAL, which start no goroutine (test/layout sees to that).
 SEQUENTIAL := agent/claude|agent/codex|agent/copilot|agent/gemini|agent/opencode|agent/qwen|detect/replay|render|terminal|test/layout
 test: vet
-	$(GO) test -timeout 10m $$($(GO) list ./... | grep -E '^berth/($(SEQUENTIAL))$$')
+	$(AS_BUILT) test -trimpath -timeout 10m $$($(GO) list ./... | grep -E '^berth/($(SEQUENTIAL))$$')
 	$(GO) test -race -timeout 20m $$($(GO) list ./... | grep -vE '^berth/($(SEQUENTIAL))$$')
 
 # What the packages do where they are installed: CI=true installs one on this machine. Their tools are a

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -17,12 +18,15 @@ import (
 )
 
 // TestServerKilled kills the server again and again while a program counts, queries its terminal and
-// reads pastes. Afterwards it compares what Berth reports with the program's own record.
+// reads pastes. Afterwards it compares what Berth reports with the program's own record. BERTH_SOAK_KILLS is the number
+// of kills.
 func TestServerKilled(t *testing.T) {
-	rounds := 50
-	if testing.Short() {
+	rounds := 25
+	if n, err := strconv.Atoi(os.Getenv("BERTH_SOAK_KILLS")); err == nil {
+		rounds = n
+	} else if testing.Short() {
 		rounds = 10
-		t.Log("10 kills instead of 50, for -short")
+		t.Log("10 kills instead of 25, for -short")
 	}
 	h := newHost(t, checked)
 	work := filepath.Join(h.dir, "work")

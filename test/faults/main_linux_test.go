@@ -34,25 +34,28 @@ func TestMain(m *testing.M) {
 func buildAll(dir string) error {
 	fast, program = filepath.Join(dir, "berth"), filepath.Join(dir, "program")
 	checked = fast
-	if err := build(fast, "berth/cmd/berth"); err != nil {
-		return err
-	}
-	if err := build(filepath.Join(dir, "berth-hold"), "berth/cmd/berth-hold"); err != nil {
+	if err := build(dir+"/", "berth/cmd/berth", "berth/cmd/berth-hold"); err != nil {
 		return err
 	}
 	if raced {
 		checked = filepath.Join(dir, "berth-race")
-		if err := build(checked, "berth/cmd/berth", "-race"); err != nil {
+		if err := run(exec.Command("go", "build", "-race", "-o", checked, "berth/cmd/berth")); err != nil {
 			return err
 		}
 	}
 	return build(program, "berth/test/faults/program")
 }
 
-func build(to, what string, flags ...string) error {
-	cmd := exec.Command("go", append(append([]string{"build", "-o", to}, flags...), what)...)
+// build builds as the Makefile does, so that what make has compiled isn't compiled again.
+func build(to string, what ...string) error {
+	cmd := exec.Command("go", append([]string{"build", "-trimpath", "-buildvcs=false", "-o", to}, what...)...)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	return run(cmd)
+}
+
+func run(cmd *exec.Cmd) error {
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("build %s: %w\n%s", what, err, out)
+		return fmt.Errorf("%q: %w\n%s", cmd.Args, err, out)
 	}
 	return nil
 }

@@ -29,7 +29,9 @@ func Build(ctx context.Context, dir string) (string, error) {
 		return filepath.Abs(given)
 	}
 	exe := filepath.Join(dir, "berth")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", dir+"/", "berth/cmd/berth", "berth/cmd/berth-hold").CombinedOutput(); err != nil {
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", dir+"/", "berth/cmd/berth", "berth/cmd/berth-hold") // as the Makefile does
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build berth: %w\n%s", err, out)
 	}
 	return exe, nil
