@@ -113,7 +113,7 @@ func (s Shell) InAShell(l *Lab, a *Agent) {
 	if done, status := l.Interrupt(); status != 0 {
 		l.T.Errorf("interrupt: %d %+v", status, done)
 	}
-	l.Confirmed("MOCK: text and on", "MOCK: text and on") // an agent may have given the message back as a draft
+	l.Confirmed("MOCK: text go on", "MOCK: text go on") // an agent may have given the message back as a draft
 	a.rests(l)
 	l.T.Log("a turn is interrupted")
 	Check(l.T, os.Remove(filepath.Join(l.Workspace, "one.txt")))
