@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -37,6 +38,7 @@ type gateway struct {
 	pin    realm.Pin
 	broker *broker.Broker
 	nc     *nats.Conn
+	asked  *nats.Subscription // the questions
 	now    func() time.Time
 }
 
@@ -76,7 +78,7 @@ func (g *gateway) start(address string) {
 	g.nc, err = nats.Connect("tls://"+g.broker.Addr().String(), nats.Secure(realm.Pinned(pin)), nats.TLSHandshakeFirst(), nats.UserJWTAndSeed(text, string(seed)), nats.ReconnectBufSize(-1))
 	must(err)
 	office := &Office{Realm: g.realm, Book: g.book, Roster: g.roster, Authority: hostKey(g.t), Now: func() time.Time { return g.now() }, Log: slog.New(slog.DiscardHandler), Joined: func(string) {}}
-	_, err = office.Serve(g.nc)
+	g.asked, err = office.Serve(g.nc)
 	must(err)
 	must(g.nc.Flush())
 }
@@ -280,6 +282,55 @@ func TestNotAdmitted(t *testing.T) {
 	keys = nil
 	if err := join(late); err == nil || !strings.Contains(err.Error(), ErrHostKey.Error()) {
 		t.Errorf("without a host key: %v", err)
+	}
+}
+
+// TestManyQuestions: a client without a token that asks all the time gets a bounded number of answers in a second.
+func TestManyQuestions(t *testing.T) {
+	g := newGateway(t)
+	var clock atomic.Int64
+	began := time.Now()
+	g.now = func() time.Time { return began.Add(time.Duration(clock.Load())) }
+	nc, err := nats.Connect("tls://"+g.broker.Addr().String(), nats.Secure(realm.Pinned(g.pin)), nats.TLSHandshakeFirst(), nats.NoReconnect(), nats.CustomInboxPrefix(realm.JoinInbox))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	inbox := nc.NewRespInbox()
+	answers, err := nc.SubscribeSync(inbox)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(times int) {
+		for range times {
+			if err := nc.PublishRequest(realm.JoinSubject, inbox, []byte("{}")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	next := func() {
+		t.Helper()
+		if _, err := answers.NextMsg(patience); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask(questionsASecond + 100)
+	for range questionsASecond {
+		next()
+	}
+	for n := int64(0); n < questionsASecond+100; {
+		if n, err = g.asked.Delivered(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Millisecond) // nothing says when they are
+	}
+	host := g.invite("box2")
+	clock.Add(int64(time.Second))
+	if _, err := Join(t.Context(), t.TempDir()+"/m", host, "operator", []gossh.PublicKey{hostKey(t)}); err != nil {
+		t.Fatal(err)
+	}
+	if n, _, err := answers.Pending(); err != nil || n > 1 { // the last question may have seen the clock go on
+		t.Errorf("%d more answers, %v", n, err)
 	}
 }
 

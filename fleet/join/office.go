@@ -113,10 +113,14 @@ type Office struct {
 
 // Serve answers on a gateway's connection until the subscription ends.
 func (o *Office) Serve(nc *nats.Conn) (*nats.Subscription, error) {
+	pace := pace{log: o.Log}
 	sub, err := nc.Subscribe(realm.JoinSubject, func(m *nats.Msg) {
+		if !pace.question(o.Now()) {
+			return
+		}
 		a, err := o.answer(m.Data)
 		if err != nil {
-			o.Log.Warn("a host wasn't admitted to the fleet", "error", err)
+			pace.refused(err)
 			a = answer{Error: err.Error()}
 		}
 		data, err := json.Marshal(a)
@@ -131,6 +135,44 @@ func (o *Office) Serve(nc *nats.Conn) (*nats.Subscription, error) {
 		return nil, fmt.Errorf("answer hosts that join: %w", err)
 	}
 	return sub, nil
+}
+
+// Bounds of what clients without a token take of the gateway: any client that reaches it may ask.
+const (
+	questionsASecond = 500 // the others get no answer
+	refusalsASecond  = 5   // that are logged one by one
+)
+
+// pace counts the questions of a second. The subscription's goroutine owns it.
+type pace struct {
+	log                   *slog.Logger
+	from                  time.Time
+	asked, refusals, left int // left: without an answer or without a line in the log
+}
+
+// question says whether one more may be answered now.
+func (p *pace) question(now time.Time) bool {
+	if age := now.Sub(p.from); age < 0 || age >= time.Second {
+		if p.left > 0 {
+			p.log.Warn("clients asked too often to join the fleet", "left_out", p.left)
+		}
+		p.from, p.asked, p.refusals, p.left = now, 0, 0, 0
+	}
+	if p.asked >= questionsASecond {
+		p.left++
+		return false
+	}
+	p.asked++
+	return true
+}
+
+// refused logs a refusal, if the log doesn't have many of this second.
+func (p *pace) refused(why error) {
+	if p.refusals++; p.refusals > refusalsASecond {
+		p.left++
+		return
+	}
+	p.log.Warn("a host wasn't admitted to the fleet", "error", why)
 }
 
 func (o *Office) answer(data []byte) (answer, error) {
