@@ -175,6 +175,9 @@ func (here surroundings) checkOutside(pid int) error {
 			}
 			return nil
 		}
+		if p.kernel && p.pid == pid { // before Linux 5.12 one connects for any process that asks for it (io_uring)
+			return fmt.Errorf("process %d is a thread of the kernel, and the kernel does not say whose connection it makes", pid)
+		}
 		if isHolder(p.pid) {
 			return fmt.Errorf("process %d runs inside another session, that of holder %d", pid, p.pid)
 		}

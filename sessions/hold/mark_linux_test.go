@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -13,6 +14,21 @@ import (
 
 	"golang.org/x/sys/unix"
 )
+
+// TestThreadOfTheKernel: one that connects isn't a person, because it may connect for any process.
+func TestThreadOfTheKernel(t *testing.T) {
+	all, err := listProcesses()
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(all, func(p process) bool { return p.kernel })
+	if i < 0 {
+		t.Skip("SKIPPED: no thread of the kernel is seen from this process namespace")
+	}
+	if err := CheckOutside(all[i].pid); err == nil || !strings.Contains(err.Error(), "thread of the kernel") {
+		t.Errorf("%s: %v", all[i].name, err)
+	}
+}
 
 // What a session started is known when its holder has been killed, however it
 // has hidden: it left the terminal, its parents and its environment.

@@ -21,6 +21,8 @@ type process struct {
 	start string
 	// dead says that it only waits to be reaped.
 	dead bool
+	// kernel says that it is a thread of the kernel.
+	kernel bool
 }
 
 // alive reports whether the process with this pid and start still runs.

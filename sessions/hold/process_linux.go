@@ -30,6 +30,9 @@ func lookProcess(pid int) (process, error) {
 	return parseStat(pid, stat)
 }
 
+// kernelThread is PF_KTHREAD of the kernel's sched.h.
+const kernelThread = 0x200000
+
 // parseStat reads a line of /proc/PID/stat.
 func parseStat(pid int, stat []byte) (process, error) {
 	// "pid (name) state ppid ...": the name may hold anything. The start
@@ -43,6 +46,10 @@ func parseStat(pid int, stat []byte) (process, error) {
 	if err != nil {
 		return process{}, fmt.Errorf("inspect process %d: %w", pid, err)
 	}
+	flags, err := strconv.ParseUint(string(fields[6]), 10, 64)
+	if err != nil {
+		return process{}, fmt.Errorf("inspect process %d: %w", pid, err)
+	}
 	state := fields[0][0]
 	return process{
 		pid:    pid,
@@ -50,6 +57,7 @@ func parseStat(pid int, stat []byte) (process, error) {
 		name:   string(stat[min(bytes.IndexByte(stat, '(')+1, behind):behind]),
 		start:  string(fields[19]) + "@" + bootID(),
 		dead:   state == 'Z' || state == 'X',
+		kernel: flags&kernelThread != 0,
 	}, nil
 }
 
