@@ -79,7 +79,7 @@ func TestNudgeAgainstADialog(t *testing.T) {
 		if got.Confirmed {
 			want = 1
 		}
-		// Of a message that is unconfirmed nobody knows whether the agent has it: nothing said so in time.
+		// An unconfirmed message may have arrived or not: no source said so in time.
 		if n := l.API.Arrivals(message); n > 1 || n != want && fate(got) != "unconfirmed" {
 			t.Fatalf("offset %s: %s %+v %+v, and it arrived %d times", offset, what, got, got.Error, n)
 		}
