@@ -29,6 +29,7 @@ const (
 	CodeUnconfirmed  Code = "UNCONFIRMED"
 	CodeTimeout      Code = "TIMEOUT"
 	CodeLimit        Code = "LIMIT"
+	CodeUnreachable  Code = "HOST_UNREACHABLE"
 )
 
 // Exit statuses of wait and --wait, in addition to those of the codes.
@@ -56,6 +57,7 @@ var statuses = map[Code]int{
 	CodeUnconfirmed:  9,
 	CodeTimeout:      10,
 	CodeLimit:        11,
+	CodeUnreachable:  12,
 }
 
 // Codes are all codes, sorted.

@@ -89,6 +89,9 @@ type Session struct {
 	ChangedFiles *int    `json:"changed_files"` // likewise; null: cwd is in no repository
 
 	Parent *string `json:"parent"` // id of the session whose agent started it; null: a person or program outside did
+
+	Host     *string `json:"host"`         // at a fleet's gateway, the session's host; session begins with it
+	LastSeen *Time   `json:"last_seen_at"` // of a host that can't be reached: the rest is as of then
 }
 
 // State is the answer of the verb state.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"berth/api"
+	"berth/fleet/registry"
 	"berth/keys"
 )
 
@@ -52,6 +53,10 @@ type Fleet struct {
 	Join  func(ctx context.Context, token string, most keys.Role) (FleetMember, error)
 	Leave func() (FleetMember, error)
 	Self  func() (FleetMember, bool, error) // whether it is connected; NOT_FOUND in no fleet
+
+	Name  func() string          // of this host; empty in no fleet
+	Known func() []registry.Host // the other hosts, as the gateway knows them; nil: not a gateway
+	Own   func() registry.Host   // the gateway
 }
 
 func fleetVerb() *Verb {

@@ -2,8 +2,11 @@ package commands
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+	"sort"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -30,20 +33,20 @@ func lsVerb() *Verb {
 }
 
 func ls(_ context.Context, c *Call) error {
+	away := c.awayRows(c.given)
 	list, err := c.targets(c.Args, orAll)
-	if err != nil {
+	if err != nil && len(away) == 0 {
 		return err
 	}
 	states, err := c.statesOf("state")
 	if err != nil {
 		return err
 	}
-	rows := make([]api.Session, 0, len(list))
+	rows := make([]api.Session, 0, len(list)+len(away))
 	for _, s := range list {
-		if row := s.Status().Row(); states == nil || states[agent.State(row.State)] {
-			rows = append(rows, row)
-		}
+		rows = append(rows, c.withHost(s.Status().Row()))
 	}
+	rows = slices.DeleteFunc(append(rows, away...), func(r api.Session) bool { return states != nil && !states[agent.State(r.State)] })
 	return c.answer(rows, func(w io.Writer) {
 		if len(rows) == 0 && states != nil {
 			fmt.Fprintln(w, "no session is in such a state")
@@ -67,7 +70,11 @@ func ls(_ context.Context, c *Call) error {
 			} else {
 				below[r.ID] = 0
 			}
-			lines = append(lines, []string{name, r.State, ago(c.Now(), r.Since.Time), r.Agent, orDash(orEmpty(r.Mode)),
+			state, since := r.State, r.Since
+			if r.LastSeen != nil {
+				state, since = "unreachable", *r.LastSeen
+			}
+			lines = append(lines, []string{name, state, ago(c.Now(), since.Time), r.Agent, orDash(orEmpty(r.Mode)),
 				fmt.Sprintf("%dx%d", r.Cols, r.Rows), writer, fmt.Sprint(r.Viewers), orDash(strings.Join(r.Tags, ",")), branchWords(r.Branch, r.ChangedFiles), orDash(r.Cwd), r.Title})
 		}
 		table(w, lines)
@@ -105,7 +112,7 @@ func waiting(_ context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	rows := sessions.Waiting(list)
+	rows := c.waitingRows(list)
 	return c.answer(rows, func(w io.Writer) {
 		if len(rows) == 0 {
 			fmt.Fprintln(w, "no session is waiting")
@@ -114,7 +121,7 @@ func waiting(_ context.Context, c *Call) error {
 		lines := [][]string{{"NAME", "STATE", "SINCE", "AGENT", "ASKS", "ANSWER WITH"}}
 		for _, r := range rows {
 			what, answer := "-", "-"
-			if p, ok := r.Prompt.(*agent.Request); ok {
+			if p := promptOf(r.Prompt); p != nil {
 				what, answer = asksFor(p), answerWith(r.Session, p)
 			}
 			if r.Failure != nil {
@@ -124,6 +131,46 @@ func waiting(_ context.Context, c *Call) error {
 		}
 		table(w, lines)
 	})
+}
+
+// withHost names a row's host, at a fleet's gateway.
+func (c *Call) withHost(row api.Session) api.Session {
+	if c.Fleet.Known != nil && c.Identity().Kind != keys.KindAgent {
+		own := c.Fleet.name()
+		row.Session, row.Host = own+"/"+row.Session, &own
+	}
+	return row
+}
+
+// waitingRows are the sessions that wait for a person, here and on the fleet's other hosts.
+func (c *Call) waitingRows(list []*sessions.Session) []api.Session {
+	rows := sessions.Waiting(list)
+	for i := range rows {
+		rows[i] = c.withHost(rows[i])
+	}
+	for _, r := range c.awayRows(nil) {
+		if s := agent.State(r.State); s == agent.Prompt || s == agent.InError || s == agent.Parked {
+			rows = append(rows, r)
+		}
+	}
+	sort.SliceStable(rows, func(i, j int) bool { return rows[i].Since.Before(rows[j].Since.Time) })
+	return rows
+}
+
+// promptOf is a row's prompt; nil for none. That of another host's row is JSON.
+func promptOf(p api.Prompt) *agent.Request {
+	switch p := p.(type) {
+	case *agent.Request:
+		return p
+	case nil:
+		return nil
+	}
+	var r agent.Request
+	data, err := json.Marshal(p)
+	if err != nil || json.Unmarshal(data, &r) != nil {
+		return nil
+	}
+	return &r
 }
 
 // asksFor is what a prompt asks, on one line.

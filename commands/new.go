@@ -21,7 +21,7 @@ import (
 func newVerb() *Verb {
 	return &Verb{
 		Name: "new", Group: "keep",
-		Synopsis: "[NAME] [--profile P] [--agent A] [--rules NAME] [--cwd DIR] [--worktree[=BRANCH]] [--from REF] [--env K=V]... [--env-pass K]... [--user NAME] [--size CxR] [--size-policy P] [--tag T]... [--prompt TEXT|-] [--resume ID|latest] [--conversation UUID] [--isolate M] [--groom M] [--trust] [--accept-bypass] [--after-limit TEXT] [--restart M] [--ttl D] [--limit K=V]... [--gate M] [--meta K=V]... [--config -] [-- ARGV]",
+		Synopsis: "[NAME] [--host HOST|any|label:L] [--profile P] [--agent A] [--rules NAME] [--cwd DIR] [--worktree[=BRANCH]] [--from REF] [--env K=V]... [--env-pass K]... [--user NAME] [--size CxR] [--size-policy P] [--tag T]... [--prompt TEXT|-] [--resume ID|latest] [--conversation UUID] [--isolate M] [--groom M] [--trust] [--accept-bypass] [--after-limit TEXT] [--restart M] [--ttl D] [--limit K=V]... [--gate M] [--meta K=V]... [--config -] [-- ARGV]",
 		Short:    "start a session; without ARGV and --profile it runs the command of defaults in berth.yaml, else the user's shell",
 		Examples: []Example{
 			{"new web", "a shell, or the command of the defaults"},
@@ -33,6 +33,7 @@ func newVerb() *Verb {
 		Need: keys.Admin, MaxArgs: -1, Answer: Made{}, Run: newSession,
 		Flags: func(f *pflag.FlagSet) {
 			f.String("profile", "", "start from a profile of berth.yaml")
+			f.String("host", "", "at a fleet's gateway: the host to start it on; any takes that with the fewest running sessions, label:L of those with this label")
 			f.String("agent", "", "the agent's kind; default inferred from the command")
 			f.String("rules", "", "rules in berth.yaml that read the program's screen; default the rules for its name")
 			f.String("cwd", "", "working directory; a relative one starts at the home of the session's user, on the host where you are; default the home")
@@ -107,7 +108,25 @@ func (c *Call) madeRow(ctx context.Context, s *sessions.Session, prompt string) 
 // createdWithin bounds the wait for the event of a session's start, which is there when New returns.
 const createdWithin = time.Second
 
+// onThisHost refuses --host with another host: a gateway carries such a call there, and only that.
+func (c *Call) onThisHost() error {
+	host, _ := c.flags.GetString("host")
+	own := c.Fleet.name()
+	switch {
+	case !c.flags.Changed("host") || host == own && own != "":
+		return nil
+	case c.Fleet.Known != nil: // the gateway has chosen itself
+		return nil
+	case c.Identity().ViaGateway():
+		return nil // which has chosen this host
+	}
+	return api.Errorf(api.CodeBadRequest, "--host %s is another host: only a fleet's gateway starts sessions on its hosts", api.Quote(host))
+}
+
 func newSession(ctx context.Context, c *Call) error {
+	if err := c.onThisHost(); err != nil {
+		return err
+	}
 	docs, err := c.documents(ctx, false)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -113,6 +114,14 @@ func (c *Call) targets(list []string, emptyIsAll bool) ([]*sessions.Session, err
 	}
 	for _, word := range list {
 		tag, isTag := strings.CutPrefix(word, "tag:")
+		if isPattern(word) && !isTag && c.Fleet.name() != "" { // the rest of HOST/PATTERN
+			for _, s := range c.Sessions.All() {
+				if ok, err := path.Match(word, s.Status().Name); ok && err == nil && c.sees(s) {
+					add(s)
+				}
+			}
+			continue
+		}
 		if word != "all" && !isTag {
 			s, err := c.session(word)
 			if err != nil {

@@ -90,7 +90,9 @@ type Call struct {
 	HasTail bool     // there is a tail, even if it is empty
 	Stdin   bool     // the tail is a lone -
 	flags   *pflag.FlagSet
-	shaped  *shaper // nil: the answer is printed as it is
+	shaped  *shaper  // nil: the answer is printed as it is
+	routing bool     // the words keep their hosts
+	given   []string // the words as they came, with their hosts
 }
 
 // Verb is one command.
@@ -277,6 +279,9 @@ func (c *Call) parse() (*Verb, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if c.given = c.Args; !c.routing {
+		c.atHome(verb)
 	}
 	return verb, c.chooseForm(verb)
 }

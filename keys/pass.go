@@ -41,6 +41,16 @@ func IsPass(cert *ssh.Certificate) bool {
 	return has
 }
 
+// ViaGateway says whether the caller came with a pass.
+func (id Identity) ViaGateway() bool {
+	if id.Certificate == nil {
+		return false
+	}
+	key, err := ssh.ParsePublicKey(id.Certificate)
+	cert, ok := key.(*ssh.Certificate)
+	return err == nil && ok && IsPass(cert)
+}
+
 // Why a pass isn't made or accepted.
 var (
 	ErrPass    = errors.New("the pass can't be used")

@@ -142,6 +142,15 @@ func (id Identity) Sees(name string, tags []string) bool {
 	return false
 }
 
+// SeesOn is Sees for a session of a fleet's host: the part of sessions= that is about that host counts.
+func (id Identity) SeesOn(host, name string, tags []string) bool {
+	if id.Kind == KindAgent || len(id.Sessions) == 0 {
+		return id.Sees(name, tags)
+	}
+	id.Sessions = sessionsOn(id.Sessions, host)
+	return len(id.Sessions) > 0 && id.Sees(name, tags)
+}
+
 // SeesSession is Sees for an existing session. A process inside a session sees only that session, by its
 // id.
 func (id Identity) SeesSession(session, name string, tags []string) bool {

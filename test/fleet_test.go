@@ -144,7 +144,9 @@ func (b *box) join(gateway *box, name string, options ...string) {
 func newGateway(t *testing.T) *box {
 	t.Helper()
 	address := freeAddress(t)
-	return newBox(t, "--fleet-listen", address, "--fleet-name", "gw")
+	gw := newBox(t, "--fleet-listen", address, "--fleet-name", "gw")
+	gw.own = "gw/*"
+	return gw
 }
 
 // freeAddress is one that nothing listens on. A gateway keeps it when it is started again.
@@ -233,4 +235,152 @@ func TestGatewayKilled(t *testing.T) {
 		}
 	}
 	gw.sees(`"host":"box2","gateway":false,"reachable":true`, "admin", "fleet", "ls")
+}
+
+// newFleet is a gateway and two hosts, each with a session that is called like its host, and one that all have.
+func newFleet(t *testing.T, names ...string) (gw *box, hosts []*box) {
+	t.Helper()
+	gw = newGateway(t)
+	gw.must("admin", "new", "api", "--tag", "web", "--", "cat")
+	for _, name := range names {
+		b := newBox(t)
+		b.must("admin", "new", "api", "--tag", "web", "--", "cat")
+		b.must("admin", "new", name+"-only", "--", "cat")
+		b.join(gw, name)
+		hosts = append(hosts, b)
+	}
+	for _, name := range names {
+		gw.sees(`"session":"`+name+`/`+name+`-only"`, "admin", "ls")
+	}
+	return gw, hosts
+}
+
+// TestFleetVerbs calls verbs at the gateway that are about sessions of hosts.
+func TestFleetVerbs(t *testing.T) {
+	t.Parallel()
+	gw, hosts := newFleet(t, "box2", "box3")
+	box2, box3 := hosts[0], hosts[1]
+
+	// One list, by registry.
+	list := gw.must("viewer", "ls", "-q")
+	if list != "gw/api\nbox2/api\nbox2/box2-only\nbox3/api\nbox3/box3-only\n" {
+		t.Errorf("ls: %q", list)
+	}
+	for words, want := range map[string]string{
+		"box2/*": "box2/api\nbox2/box2-only\n", "gw/*": "gw/api\n", "box3/api": "box3/api\n", "tag:web": "gw/api\nbox2/api\nbox3/api\n", "box*/api": "", "api box3/b*": "gw/api\nbox2/api\nbox3/api\nbox3/box3-only\n",
+	} {
+		if r := gw.call("viewer", append([]string{"ls", "-q"}, strings.Fields(words)...)...); r.out != want {
+			t.Errorf("ls %s: %q %s", words, r.out, r.err)
+		}
+	}
+	// A narrowed key sees its part of each host.
+	if r := gw.call("narrow", "ls", "-q"); r.out != "" {
+		t.Errorf("a key without these sessions sees %q", r.out)
+	}
+
+	// A verb goes to the host, with its quotes, its input and its status.
+	gw.must("operator", "input", "box2/api", "--enter", `'it"s  a   text'`)
+	box2.sees(`it\\"s  a   text`, "admin", "screen", "api", "--json")
+	if r := gw.call("operator", "screen", "box2/api"); !strings.Contains(r.out, `it\"s  a   text`) {
+		t.Errorf("screen: %+v", r)
+	}
+	gw.refused(3, "there is no session .+nope", "operator", "state", "box2/nope")
+	gw.refused(3, "there is no host .+box9", "operator", "state", "box9/api")
+	gw.refused(2, "unknown option|unknown flag|nknown", "operator", "state", "--nope", "box2/api")
+	gw.must("operator", "state", "gw/api")
+	gw.refused(10, "", "operator", "wait", "box2/api", "--until", "exited", "--timeout", "1s")
+
+	// The name without a host is the gateway's, or the only one.
+	if id := gw.must("viewer", "ls", "gw/api", "--jq", "'.[0].id'"); !strings.Contains(gw.must("viewer", "state", "api"), `"id":"`+strings.TrimSpace(id)+`"`) {
+		t.Errorf("api isn't the gateway's own session %s", id)
+	}
+	gw.must("viewer", "state", "box3-only")
+	gw.must("admin", "rm", "--force", "api")
+	gw.refused(2, "is on box2 and box3: write HOST/api", "viewer", "state", "api")
+
+	// Several hosts at once.
+	out := gw.must("viewer", "state", "box2/api", "box3/api")
+	if strings.Count(out, `"session":"api"`) != 2 {
+		t.Errorf("two states: %s", out)
+	}
+	if out := gw.must("viewer", "state", "tag:web"); strings.Count(out, "\n") != 2 {
+		t.Errorf("by tag: %s", out)
+	}
+	gw.refused(2, "is for one session", "operator", "screen", "box2/api,box3/api")
+
+	// The host decides: the caller's role there is at most what it gives the fleet, and its audit log names both.
+	gw.refused(4, "needs the role operator", "viewer", "input", "box2/api", "x")
+	gw.refused(4, "new needs the role admin, and admin via gw is operator", "admin", "new", "box2/more", "--", "cat")
+	if out := box2.must("admin", "audit"); !strings.Contains(out, `"identity":"operator via gw"`) {
+		t.Errorf("the host's audit log: %s", out)
+	}
+	if out := gw.must("admin", "audit"); !strings.Contains(out, `"session":"box2/api","verb":"input"`) {
+		t.Errorf("the gateway's audit log: %s", out)
+	}
+
+	// A host that is away delays no caller.
+	box3.kill()
+	began := time.Now()
+	gw.refused(12, "box3 can't be reached now", "viewer", "state", "box3/api")
+	if r := gw.call("viewer", "state", "box2/api", "box3/api"); r.status != 12 || strings.Count(r.out, `"session":"api"`) != 1 {
+		t.Errorf("one of two is away: %+v", r)
+	}
+	if d := time.Since(began); d > 6*time.Second {
+		t.Errorf("it took %s", d)
+	}
+	gw.sees(`(?m)^box3/api +unreachable `, "viewer", "ls", "--text")
+	box3.serve()
+	gw.sees(`(?m)^box3/api +(idle|running|working|unknown)`, "viewer", "ls", "--text")
+	gw.must("viewer", "state", "box3/api")
+}
+
+// TestFleetNew starts sessions on a host that gives the fleet all rights.
+func TestFleetNew(t *testing.T) {
+	t.Parallel()
+	gw, box2 := newGateway(t), newBox(t, "--fleet-labels", "gpu")
+	box2.join(gw, "box2", "--max-role", "admin")
+	gw.sees(`(?m)^box2 +yes`, "admin", "fleet", "ls", "--text")
+	gw.must("admin", "new", "--host", "box2", "one", "--", "cat")
+	gw.must("admin", "new", "box2/two", "--", "cat")
+	gw.must("admin", "new", "gw/own", "--", "cat")
+	gw.must("admin", "new", "--host", "label:gpu", "three", "--", "cat")
+	gw.refused(12, "no host that can be reached matches", "admin", "new", "--host", "label:none", "four", "--", "cat")
+	gw.refused(3, "there is no host", "admin", "new", "--host", "box9", "four", "--", "cat")
+	box2.refused(2, "is in no fleet|isn't this host|another host", "admin", "new", "--host", "box3", "four", "--", "cat")
+	box2.sees("(?s)one.*three.*two", "admin", "ls", "-q")
+	gw.sees("box2/two", "admin", "ls", "-q")
+	gw.must("admin", "kill", "box2/*", "--grace", "0s")
+	gw.sees(`"session":"box2/two".*"state":"exited"`, "admin", "ls")
+	// The gateway has one session that runs, and box2 none.
+	gw.must("admin", "new", "--host", "any", "five", "--", "cat")
+	box2.sees("five", "admin", "ls", "-q")
+}
+
+// TestFleetAttach shares a terminal of a host through the gateway, by the verb and by the user name.
+func TestFleetAttach(t *testing.T) {
+	t.Parallel()
+	gw, hosts := newFleet(t, "box2")
+	for name, cmd := range map[string]*exec.Cmd{
+		"verb": gw.ssh("-tt", "operator", "attach", "box2/api"),
+		"user": gw.ssh("-tt", "-l", "box2/api", "operator"),
+	} {
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		_, err = in.Write([]byte("typed by " + name + "\r"))
+		hosts[0].sees("typed by "+name, "admin", "screen", "api", "--text")
+		if _, err2 := in.Write([]byte("\x1dd")); err != nil || err2 != nil {
+			t.Error(err, err2)
+		}
+		if err := cmd.Wait(); err != nil || !strings.Contains(out.String(), "detached from api") {
+			t.Errorf("%s: %v\n%q", name, err, out.String())
+		}
+	}
+	gw.refused(3, "there is no session", "operator", "attach", "box2/none")
 }

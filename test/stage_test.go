@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/pem"
@@ -44,6 +45,7 @@ type stage struct {
 	stdout, stderr string // the output of the last call
 	status         int
 	running        map[string]*client
+	own            string   // words for its sessions, if not all
 	cgroup         string   // of servers, if they have one
 	users          []string // OS users that were made for the script
 	pressed        int      // keys at terminals, since they were last counted
@@ -202,7 +204,7 @@ func (s *stage) tearDown() {
 	if s.server != nil {
 		if s.sessionsLeft() {
 			// Use the local socket, which needs none of the script's keys.
-			kill := exec.Command(berth, "kill", "all", "--grace", "0s")
+			kill := exec.Command(berth, "kill", cmp.Or(s.own, "all"), "--grace", "0s")
 			kill.Env = s.environ()
 			if out, err := kill.CombinedOutput(); err != nil {
 				s.t.Logf("end the sessions: %v\n%s", err, out)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -18,8 +19,10 @@ import (
 	"berth/fleet/join"
 	"berth/fleet/member"
 	"berth/fleet/registry"
+	"berth/fleet/relay"
 	"berth/keys"
 	"berth/sshd"
+	"berth/sshd/dispatch"
 )
 
 // fleet is the server's part in a fleet. One of the two is there.
@@ -122,6 +125,10 @@ func (s *server) fleetVerbs() commands.Fleet {
 				return commands.FleetMember{}, gatewayAlone()
 			},
 			Leave: func() (commands.FleetMember, error) { return commands.FleetMember{}, gatewayAlone() },
+			Name:  s.config.Fleet.HostName, Known: func() []registry.Host { return s.fleet.gateway.Known() },
+			Own: func() registry.Host {
+				return registry.Host{Name: s.config.Fleet.HostName(), Reachable: true, Beat: s.beat()}
+			},
 		}
 	}
 	return commands.Fleet{
@@ -132,6 +139,10 @@ func (s *server) fleetVerbs() commands.Fleet {
 		Leave: func() (commands.FleetMember, error) {
 			m, err := s.fleet.member.Leave()
 			return membership(m), err
+		},
+		Name: func() string {
+			m, _, _ := s.fleet.member.Status()
+			return m.Name
 		},
 		Self: func() (commands.FleetMember, bool, error) {
 			m, connected, in := s.fleet.member.Status()
@@ -176,6 +187,39 @@ func (s *server) fleetHosts(context.Context) ([]commands.FleetHost, error) {
 		rows = append(rows, row)
 	}
 	return rows, nil
+}
+
+// reach is a gateway's way to its hosts; nil on another server.
+func (s *server) reach() dispatch.Reach {
+	if s.config.Fleet.Listen == "" {
+		return nil
+	}
+	return func(ctx context.Context, host string, person keys.Identity) (*gossh.Client, error) {
+		client, err := s.fleet.gateway.Client(ctx, host, person)
+		switch {
+		case err == nil:
+			return client, nil
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, api.Errorf(api.CodeNotFound, "there is no host %s: fleet ls lists the hosts", api.Quote(host)).With("host", host)
+		case errors.Is(err, keys.ErrNoVouch):
+			return nil, api.Errorf(api.CodeDenied, "%w", err).With("host", host)
+		case errors.Is(err, relay.ErrUnreachable):
+			return nil, s.unreachable(host)
+		}
+		s.log.Warn("a host of the fleet refused a caller", "host", host, "identity", person.Name, "error", err)
+		return nil, api.Errorf(api.CodeDenied, "%s refused the login: its log says why, such as a clock that is minutes off", host).With("host", host)
+	}
+}
+
+// unreachable is the error about a host that doesn't answer.
+func (s *server) unreachable(host string) error {
+	text := ""
+	for _, h := range s.fleet.gateway.Known() {
+		if h.Name == host && !h.Since.IsZero() && !h.Reachable {
+			text = fmt.Sprintf("; it was last seen at %s", h.Since.UTC().Format(time.RFC3339))
+		}
+	}
+	return api.Errorf(api.CodeUnreachable, "%s can't be reached now%s: its sessions go on there. Try again, or look at the host", host, text).With("host", host)
 }
 
 func fingerprints(list []keys.HostKey) []string {

@@ -344,7 +344,7 @@ func (s *server) listen() error {
 		MaxInput: int64(s.config.Limits.InputBytes), Edge: s.edgeHealth, Audit: s.audit, Shipped: s.shipped, Keys: s.keys, Notify: s.notify(), Fleet: s.fleetVerbs(), Doctor: s.doctor,
 		Reload: s.askReload, Level: &s.level, ConfiguredLevel: func() slog.Level { return s.now.Load().Level() }, Metrics: s.metrics.Write,
 	}
-	d := &dispatch.Dispatcher{Commands: service, Prefixes: func() string { return s.now.Load().Prefixes() }, Address: s.address, Echoed: s.metrics.Echoed, Log: s.log,
+	d := &dispatch.Dispatcher{Commands: service, Reach: s.reach(), Prefixes: func() string { return s.now.Load().Prefixes() }, Address: s.address, Echoed: s.metrics.Echoed, Log: s.log,
 		Choices: dispatch.LoadChoices(filepath.Join(s.config.StateDir, "choices.json"), s.log)}
 	l := s.config.Limits
 	exempt, err := l.Exempt()

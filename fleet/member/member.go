@@ -14,6 +14,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -45,8 +46,9 @@ type Options struct {
 type Member struct {
 	o Options
 
-	mu     sync.Mutex // of starting and stopping, and of what follows
-	in     *joined    // nil: in no fleet
+	in atomic.Pointer[joined] // nil: in no fleet. A joined doesn't change once it is here
+
+	mu     sync.Mutex // of starting, joining and leaving, which may take as long as the gateway does
 	closed bool
 }
 
@@ -66,10 +68,11 @@ func New(o Options) (*Member, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, nil
 	}
+	var in *joined
 	if err == nil {
-		m.in, err = m.read(membership)
+		in, err = m.read(membership)
 	}
-	if err != nil {
+	if m.in.Store(in); err != nil {
 		return nil, fmt.Errorf("read the server's membership in its fleet: %w", err)
 	}
 	return m, nil
@@ -92,10 +95,14 @@ func (m *Member) read(membership join.Membership) (*joined, error) {
 func (m *Member) Start() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.in == nil {
+	known := m.in.Load()
+	if known == nil {
 		return nil
 	}
-	return m.in.start(m.o)
+	in := *known
+	err := in.start(m.o)
+	m.in.Store(&in)
+	return err
 }
 
 // start connects to the gateway and serves what comes from there.
@@ -163,59 +170,58 @@ func (m *Member) Join(ctx context.Context, text string, most keys.Role) (join.Me
 	if err != nil {
 		return membership, fmt.Errorf("read the gateway's answer: %w", err)
 	}
-	if m.in != nil {
-		m.in.stop()
+	if before := m.in.Load(); before != nil {
+		before.stop()
 	}
-	m.in = in
 	m.o.Log.Info("the server has joined a fleet", "name", membership.Name, "gateway", membership.Address, "max_role", most.String())
-	return membership, in.start(m.o)
+	err = in.start(m.o)
+	m.in.Store(in)
+	return membership, err
 }
 
 // Leave ends the membership. The gateway still lists the host until it is removed there.
 func (m *Member) Leave() (join.Membership, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.in == nil {
+	in := m.in.Load()
+	if in == nil {
 		return join.Membership{}, api.Errorf(api.CodeNotFound, "this server is in no fleet")
 	}
-	left := m.in.Membership
+	left := in.Membership
 	if err := os.Remove(m.o.File); err != nil {
 		return left, fmt.Errorf("forget the fleet: %w", err)
 	}
-	m.in.stop()
-	m.in = nil
+	m.in.Store(nil) // first, so that no right is left of a pass
+	in.stop()
 	m.o.Log.Info("the server has left its fleet", "name", left.Name, "gateway", left.Address)
 	return left, nil
 }
 
 // Status is the membership, and whether the gateway is connected; ok is false in no fleet.
 func (m *Member) Status() (s join.Membership, connected, ok bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.in == nil {
+	in := m.in.Load()
+	if in == nil {
 		return s, false, false
 	}
-	return m.in.Membership, m.in.nc != nil && m.in.nc.IsConnected(), true
+	return in.Membership, in.nc != nil && in.nc.IsConnected(), true
 }
 
 // Rights are the rights now of a caller that once logged in with a pass: those of the pass, below what the server
 // gives the fleet now. A pass of another fleet, or of one that was left, gives none.
 func (m *Member) Rights(pass *gossh.Certificate) (keys.Identity, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.in == nil {
+	in := m.in.Load()
+	if in == nil {
 		return keys.Identity{}, fmt.Errorf("%w: this server is in no fleet", keys.ErrPass)
 	}
-	return m.in.rules.Identity(pass, time.Unix(int64(pass.ValidBefore)-1, 0))
+	return in.rules.Identity(pass, time.Unix(int64(pass.ValidBefore)-1, 0))
 }
 
 // Close ends the connection to the gateway.
 func (m *Member) Close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.closed = true
-	if m.in != nil {
-		m.in.stop()
-		m.in = nil
+	if in := m.in.Load(); in != nil && !m.closed {
+		in.stop()
 	}
+	m.closed = true
 }

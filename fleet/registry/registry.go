@@ -55,6 +55,7 @@ type Rows struct {
 type Host struct {
 	Name      string
 	Reachable bool
+	Draining  bool      // no new session goes there by itself
 	Since     time.Time // of Reachable; zero: the host hasn't been seen
 	Beat      Beat
 	Sessions  []api.Session

@@ -13,6 +13,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -103,13 +104,30 @@ func (g *Gateway) Client(ctx context.Context, name string, person keys.Identity)
 // It ends when the host's session does, when the caller leaves, or when the caller has fewer rights at the gateway
 // than person, who the client's pass is for. The client can't be used afterwards.
 func Run(client *gossh.Client, s *sshd.Session, person keys.Identity, command string) (int, error) {
+	return run(client, s, person, command, streams{s.Input.Reader, s, s.Stderr(), true})
+}
+
+// Exec is Run for a command that gets no input, and whose output goes elsewhere.
+func Exec(client *gossh.Client, s *sshd.Session, person keys.Identity, command string, out, messages io.Writer) (int, error) {
+	none := func(context.Context) io.Reader { return strings.NewReader("") }
+	return run(client, s, person, command, streams{none, out, messages, false})
+}
+
+// streams are a run's ends at the gateway.
+type streams struct {
+	in            func(context.Context) io.Reader
+	out, messages io.Writer
+	signals       bool // the caller's signals go to this run
+}
+
+func run(client *gossh.Client, s *sshd.Session, person keys.Identity, command string, with streams) (int, error) {
 	defer client.Close()
 	session, err := client.NewSession()
 	if err != nil {
 		return 0, fmt.Errorf("open a session: %w", err)
 	}
 	defer session.Close()
-	session.Stdout, session.Stderr = s, s.Stderr()
+	session.Stdout, session.Stderr = with.out, with.messages
 	input, err := session.StdinPipe()
 	if err != nil {
 		return 0, fmt.Errorf("open the host's input: %w", err)
@@ -134,23 +152,25 @@ func Run(client *gossh.Client, s *sshd.Session, person keys.Identity, command st
 	if err != nil {
 		return 0, fmt.Errorf("start: %w", err)
 	}
-	return follow(client, session, s, person, input)
+	return follow(client, session, s, person, with, input)
 }
 
 // follow passes on what the caller does until the host's session ends.
-func follow(client *gossh.Client, session *gossh.Session, s *sshd.Session, person keys.Identity, input io.WriteCloser) (int, error) {
+func follow(client *gossh.Client, session *gossh.Session, s *sshd.Session, person keys.Identity, with streams, input io.WriteCloser) (int, error) {
 	ctx, cancel := context.WithCancelCause(s.Context())
 	signals := make(chan ssh.Signal, 1)
-	s.Signals(signals)
 	var running sync.WaitGroup
 	defer running.Wait()
-	defer s.Signals(nil)
+	if with.signals {
+		s.Signals(signals)
+		defer s.Signals(nil)
+	}
 	defer cancel(nil)
 	defer client.Close() // so that a write to the host returns
 	stop := context.AfterFunc(ctx, func() { _ = client.Close() })
 	defer stop()
 	running.Go(func() {
-		_, _ = io.Copy(input, s.Input.Reader(ctx))
+		_, _ = io.Copy(input, with.in(ctx))
 		_ = input.Close()
 	})
 	running.Go(func() {

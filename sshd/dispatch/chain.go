@@ -29,6 +29,7 @@ func (d *Dispatcher) Handler() ssh.Handler {
 		d.MCP,          // the verb mcp
 		d.ACP,          // the verb acp
 		d.SFTP,         // sessions as files
+		d.Fleet,        // a command about sessions of other hosts
 		sshd.Recover(d.Log),
 	)(&chain) // it has no error to give
 	return chain.Handler

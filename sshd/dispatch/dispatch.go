@@ -30,6 +30,7 @@ type Dispatcher struct {
 	Log      *slog.Logger
 	Files    files.Room          // the temporary files of sftp
 	Choices  *Choices            // what people have set
+	Reach    Reach               // other hosts of a fleet; nil: the server isn't a gateway
 	Echoed   func(time.Duration) // is called with the time from each key to its echo; nil: not measured
 
 	seen tui.Memory

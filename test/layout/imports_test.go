@@ -85,7 +85,7 @@ var arrows = map[string]string{
 	"attach":         "terminal terminal/keyboard terminal/paint",
 	"commands/words": "",
 	"commands/shape": "api",
-	"commands":       "agent api audit audit/ship commands/shape commands/words detect/replay doctor keys render sessions sessions/events sessions/gates/begin sessions/gates/gate sessions/gates/transcript sessions/worktree terminal",
+	"commands":       "agent api audit audit/ship commands/shape commands/words detect/replay doctor fleet/registry keys render sessions sessions/events sessions/gates/begin sessions/gates/gate sessions/gates/transcript sessions/worktree terminal",
 	"tui":            "agent api commands/words render sessions sessions/events terminal terminal/keyboard terminal/paint",
 	"acp":            "agent api commands keys sessions sessions/gates/transcript",
 	"mcp":            "agent api commands keys",
@@ -93,7 +93,7 @@ var arrows = map[string]string{
 	"sshd":           "api commands/words keys rawio sessions/hold",
 	"sshd/files":     "api commands",
 	"sshd/local":     "",
-	"sshd/dispatch":  "acp api attach commands keys mcp sessions sessions/clients sessions/events sessions/lease sessions/loop sshd sshd/files terminal tui",
+	"sshd/dispatch":  "acp api attach commands fleet/relay keys mcp sessions sessions/clients sessions/events sessions/lease sessions/loop sshd sshd/files terminal tui",
 
 	// The fleet.
 	"fleet/conn":     "api",
@@ -110,7 +110,7 @@ var arrows = map[string]string{
 	"cmd/berth-hold":       "sessions/hold",
 	"cmd/berth-fleet":      "fleet/broker fleet/realm",
 	"cmd/berth/background": "",
-	"cmd/berth":            "agent agent/drivers agent/generic agent/generic/rules api audit audit/follow audit/ship cmd/berth/background commands commands/shape config detect/replay doctor fleet/gateway fleet/invite fleet/join fleet/member fleet/registry keys mcp mcp/bridge metrics sessions sessions/account sessions/cgroup sessions/command sessions/hold sessions/notify/post sessions/worktree sshd sshd/dispatch sshd/local terminal",
+	"cmd/berth":            "agent agent/drivers agent/generic agent/generic/rules api audit audit/follow audit/ship cmd/berth/background commands commands/shape config detect/replay doctor fleet/gateway fleet/invite fleet/join fleet/member fleet/registry fleet/relay keys mcp mcp/bridge metrics sessions sessions/account sessions/cgroup sessions/command sessions/hold sessions/notify/post sessions/worktree sshd sshd/dispatch sshd/local terminal",
 }
 
 // driverMay is what a driver may import of the tree.

@@ -1,0 +1,161 @@
+package dispatch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	ssh "charm.land/ssh"
+	gossh "golang.org/x/crypto/ssh"
+
+	"berth/api"
+	"berth/commands"
+	"berth/fleet/relay"
+	"berth/keys"
+	"berth/sshd"
+)
+
+// Reach logs in at another host of the fleet for a caller. Its errors are for the caller.
+type Reach func(ctx context.Context, host string, person keys.Identity) (*gossh.Client, error)
+
+// hostsAtOnce bounds the hosts that one call drives at a time.
+const hostsAtOnce = 16
+
+// Fleet carries a command to the hosts that it is about, if any is another one.
+func (d *Dispatcher) Fleet(next ssh.Handler) ssh.Handler {
+	return func(given ssh.Session) {
+		if d.Reach == nil || given.Subsystem() != "" {
+			next(given)
+			return
+		}
+		s := sshd.Of(given)
+		r := request(s)
+		to, err := d.Commands.Route(r, s.User())
+		switch {
+		case err != nil:
+			exit(s, d.Commands.Fail(s.Context(), r, err))
+		case !to.Away():
+			next(given)
+		case len(to.Hosts) == 1 && !to.Here:
+			exit(s, d.carry(s, r, to))
+		default:
+			exit(s, d.spread(s, r, to))
+		}
+	}
+}
+
+// carry joins the session to one on another host.
+func (d *Dispatcher) carry(s *sshd.Session, r commands.Request, to commands.Route) int {
+	host, person := to.Hosts[0], s.Identity()
+	return d.Commands.Carried(s.Context(), r, to, host, func() (int, error) {
+		client, err := d.Reach(s.Context(), host, person)
+		if err != nil {
+			return 0, err
+		}
+		status, err := relay.Run(client, s, person, to.Line)
+		return status, ended(host, err)
+	})
+}
+
+// ended says why a session on another host ended without a status of its own.
+func ended(host string, err error) error {
+	switch {
+	case errors.Is(err, relay.ErrUnreachable):
+		return api.Errorf(api.CodeUnreachable, "%s: the connection to the host broke; the session goes on there. Try again", host).With("host", host)
+	case errors.Is(err, relay.ErrNarrowed):
+		return api.Errorf(api.CodeDenied, "%w", err)
+	}
+	return err
+}
+
+// spread runs a command on several hosts at once, and prints each line of theirs as it is complete. A host that is
+// away delays no other. The exit status is the highest.
+func (d *Dispatcher) spread(s *sshd.Session, r commands.Request, to commands.Route) int {
+	out := &lines{to: r.Out}
+	messages := &lines{to: r.Err}
+	var mu sync.Mutex // of worst
+	worst := api.StatusDone
+	slots := make(chan struct{}, hostsAtOnce)
+	var running sync.WaitGroup
+	part := func(run func(commands.Request) int) {
+		running.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			one := r
+			one.In = bytes.NewReader(nil)
+			mine, errs := out.part(), messages.part()
+			one.Out, one.Err = mine, errs
+			status := run(one)
+			mine.flush()
+			errs.flush()
+			mu.Lock()
+			defer mu.Unlock()
+			worst = max(worst, status)
+		})
+	}
+	if to.Here {
+		part(func(one commands.Request) int { return d.Commands.Run(s.Context(), one) })
+	}
+	person := s.Identity()
+	for _, host := range to.Hosts {
+		part(func(one commands.Request) int {
+			return d.Commands.Carried(s.Context(), one, to, host, func() (int, error) {
+				client, err := d.Reach(s.Context(), host, person)
+				if err != nil {
+					return 0, err
+				}
+				status, err := relay.Exec(client, s, person, to.Line, one.Out, one.Err)
+				return status, ended(host, err)
+			})
+		})
+	}
+	running.Wait()
+	return worst
+}
+
+// lines is an output that several writers share, each whole lines at a time.
+type lines struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (l *lines) part() *linesPart { return &linesPart{of: l} }
+
+// linesPart is one writer's part. One goroutine at a time uses it.
+type linesPart struct {
+	of   *lines
+	rest []byte // of a line that isn't complete
+}
+
+// longestLine bounds what is kept of a line without an end.
+const longestLine = 1 << 20
+
+func (p *linesPart) Write(b []byte) (int, error) {
+	p.rest = append(p.rest, b...)
+	end := bytes.LastIndexByte(p.rest, '\n') + 1
+	if end == 0 && len(p.rest) > longestLine {
+		end = len(p.rest)
+	}
+	if end == 0 {
+		return len(b), nil
+	}
+	err := p.of.write(p.rest[:end])
+	p.rest = append(p.rest[:0], p.rest[end:]...)
+	return len(b), err
+}
+
+func (l *lines) write(b []byte) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, err := l.to.Write(b)
+	return err
+}
+
+// flush writes what is left. An error means that the client is gone.
+func (p *linesPart) flush() {
+	if len(p.rest) > 0 {
+		_ = p.of.write(p.rest)
+	}
+}
