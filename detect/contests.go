@@ -36,18 +36,16 @@ func (f *Fold) disputed(r *request) bool {
 // something else in what no dialog draws than the prompt shows. A hook can be forged. A call whose
 // own hook waits isn't drawn.
 func (f *Fold) mislaid(r *request, d *agent.Dialog) bool {
-	u, ok := f.driver.(agent.UndrawnInputReader)
-	if _, names := f.driver.(agent.CallNamer); !ok || names || r.Prompt.Type != agent.PromptPermission {
+	if _, names := f.driver.(agent.CallNamer); names || r.Prompt.Type != agent.PromptPermission {
 		return false
 	}
-	undrawn := func(p *agent.Request) string { return u.Undrawn(agent.Value(p.Tool), p.Raw, f.o.Dir) }
-	return slices.ContainsFunc(f.m.Calls, func(c call) bool {
+	return slices.ContainsFunc(slices.Concat(f.m.Calls, f.m.Unasked), func(c call) bool {
 		p := c.asks()
 		if p == nil || agent.Value(p.Tool) != r.Tool || c.Agent != r.Agent || f.driver.Match(d, p) == agent.NoMatch {
 			return false
 		}
-		lines := undrawn(p)
-		same := func(o *request) bool { return undrawn(o.Prompt) == lines }
+		lines := f.undrawn(p)
+		same := func(o *request) bool { return f.undrawn(o.Prompt) == lines }
 		if slices.ContainsFunc(f.m.Requests, func(o *request) bool { return o != r && o.Hook != "" && same(o) }) {
 			return false
 		}
@@ -115,24 +113,23 @@ const (
 	unaskedBytes = 4 << 20
 )
 
-// unasked keeps calls that were reported as over before they asked, for agents that don't say which of
-// their calls they ask about. Any process of the session can report that, and a dialog may be about
-// such a call until the composer was on the screen for a while.
+// unasked keeps calls that were reported as over before they asked, if their dialogs may be taken for another
+// one's: of agents that don't say which of their calls they ask about, and calls with something that no dialog draws.
+// Any process of the session can report that, and a dialog may be about such a call until the composer was on the
+// screen for a while.
 func (f *Fold) unasked(over ...call) {
 	m := &f.m
 	for _, c := range over {
 		f.outlasts(c)
 	}
-	namer, ok := f.driver.(agent.CallNamer)
-	if !ok {
-		return
-	}
+	namer, names := f.driver.(agent.CallNamer)
 	for _, c := range over {
-		asks := func(r *request) bool {
-			return r.Seen && r.Tool == c.Tool && r.Agent == c.Agent && r.Input == c.Input
+		asks := func(r *request) bool { return r.Seen && f.isOf(r, &c) }
+		same := func(o call) bool {
+			return o.Tool == c.Tool && o.Agent == c.Agent && o.Input == c.Input && f.undrawn(o.asks()) == f.undrawn(c.asks())
 		}
-		same := func(o call) bool { return o.Tool == c.Tool && o.Agent == c.Agent && o.Input == c.Input }
-		if c.Asked || !namer.DialogNames(c.Tool) || slices.ContainsFunc(m.Requests, asks) || slices.ContainsFunc(m.Unasked, same) {
+		alike := names && namer.DialogNames(c.Tool) || !names && f.undrawn(c.asks()) != ""
+		if c.Asked || !alike || slices.ContainsFunc(m.Requests, asks) || slices.ContainsFunc(m.Unasked, same) {
 			continue
 		}
 		c.Since = f.now
@@ -194,7 +191,7 @@ func (f *Fold) lose(r *request, how string, w why) {
 	contests := func(shown *request) bool {
 		return shown != r && shown.Prompt.OnScreen && f.disputes(r, shown, f.dialog())
 	}
-	if !r.Waits && !faint(r.Prompt) && (f.dialog() == nil || !slices.ContainsFunc(m.Requests, contests)) {
+	if !r.Waits && !f.faint(r.Prompt) && (f.dialog() == nil || !slices.ContainsFunc(m.Requests, contests)) {
 		return
 	}
 	lost := *r
@@ -237,7 +234,7 @@ func (f *Fold) found() {
 		return !m.Screen.Bare.IsZero() && f.now.Sub(latest(m.Screen.Bare, m.Screen.Changed, since)) >= silence
 	}
 	m.Lost = slices.DeleteFunc(m.Lost, func(r *request) bool {
-		return bare(r.Opened) || !r.Waits && !faint(r.Prompt) && r.Key != m.Screen.Key
+		return bare(r.Opened) || !r.Waits && !f.faint(r.Prompt) && r.Key != m.Screen.Key
 	})
 	f.pastRests(bare)
 	m.Unasked = slices.DeleteFunc(m.Unasked, func(c call) bool { return bare(c.Since) })
@@ -276,9 +273,9 @@ func hides(p *agent.Request) bool {
 }
 
 // faint reports whether a reported prompt may be drawn like another one.
-func faint(p *agent.Request) bool {
+func (f *Fold) faint(p *agent.Request) bool {
 	_, loses := drawnOf(p)
-	return loses || hides(p)
+	return loses || hides(p) || f.undrawn(p) != ""
 }
 
 // pales reports whether two prompts may be drawn alike, because the reported one has characters

@@ -354,7 +354,7 @@ func (f *Fold) seen() {
 			f.showUndrawn(p, o.Prompt)
 		}
 	}
-	for _, c := range m.Calls {
+	for _, c := range slices.Concat(m.Unasked, m.Calls) {
 		if asks := c.asks(); asks != nil && agent.Value(asks.Tool) == fact.Tool && f.driver.Match(d, asks) != agent.NoMatch {
 			f.showUndrawn(p, asks)
 		}

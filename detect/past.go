@@ -110,7 +110,7 @@ func (f *Fold) dialogOver(r *request, how string) {
 	found := -1
 	for i := range m.Calls {
 		c := &m.Calls[i]
-		if c.Tool != r.Tool || c.Agent != r.Agent || c.Input != r.Input {
+		if !f.isOf(r, c) {
 			continue
 		}
 		c.Asked = true

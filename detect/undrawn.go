@@ -17,11 +17,7 @@ func (f *Fold) withUndrawn(fact *agent.Fact) *agent.Fact {
 // showUndrawn adds what no dialog draws of the reported tool's input to a prompt's text, once. A prompt whose
 // input it is shows it already.
 func (f *Fold) showUndrawn(p, reported *agent.Request) {
-	u, ok := f.driver.(agent.UndrawnInputReader)
-	if !ok {
-		return
-	}
-	lines, text := u.Undrawn(agent.Value(reported.Tool), reported.Raw, f.o.Dir), agent.Value(p.Text)
+	lines, text := f.undrawn(reported), agent.Value(p.Text)
 	if lines != "" && lines != p.FullInput && text != lines && !strings.HasSuffix(text, "\n\n"+lines) {
 		p.Text = agent.Pointer(strings.TrimPrefix(text+"\n\n"+lines, "\n\n"))
 	}

@@ -1,6 +1,7 @@
 package codex_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -186,6 +187,55 @@ func TestFolderReportedLater(t *testing.T) {
 		p, held := s.f.HeldBy("7")
 		if before == nil || !held || (p.ID == before.ID) != same {
 			t.Errorf("in %s, after %+v, the hook waits (%v) for %+v", dir, before, held, p)
+		}
+	}
+}
+
+// TestForgottenFolder: any process of the session can report that a call is over whose dialog is still to come. The
+// folder that the call's own hook, or the session log, has reported counts nevertheless.
+func TestForgottenFolder(t *testing.T) {
+	logged, err := codex.Driver{}.Log([]byte(`{"type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\",\"sandbox_permissions\":\"require_escalated\",\"justification\":\"May I?\",\"workdir\":\"/srv/more\"}","call_id":"k"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const call = `,"tool_name":"Bash","tool_use_id":"k","tool_input":{"command":"ls"}`
+	for _, over := range [][2]string{{"PreModelRequest", ""}, {"Stop", ""}, {"PostToolUse", call}} {
+		for _, order := range []string{"lo", "loh", "lho", "lodh", "ho", "Ho", "Hoh", "Hodh", "lhdo"} {
+			s, r := newSeen(), asksInSomeFolder()
+			s.f.Apply(agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceLog, Turn: "t", Time: s.now})
+			for _, step := range order {
+				switch step {
+				case 'l':
+					logged[0].Time = s.now
+					s.f.Apply(logged[0])
+				case 'H':
+					s.ask(t, "", "/srv/more")
+				case 'h': // a forged hook
+					s.ask(t, "", "/w")
+				case 'o':
+					for _, f := range hook(t, over[0], over[1]) {
+						f.Time = s.now
+						s.f.Apply(f)
+					}
+				case 'd':
+					s.show(r)
+				}
+			}
+			s.restart(t)
+			for range 12 {
+				s.show(r)
+			}
+			keyed := false
+			for _, p := range s.f.Status().Requests {
+				if s.keyed(p.ID, r.Dialog) {
+					if keyed = true; !strings.HasSuffix(text(p.Text), `workdir: "/srv/more"`) && order != "ho" {
+						t.Errorf("%s, %s: a key answers %q", over[0], order, text(p.Text))
+					}
+				}
+			}
+			if !keyed && (order == "lo" || order == "ho") {
+				t.Errorf("%s, %s: no key answers %+v", over[0], order, s.f.Status().Requests)
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package copilot_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -132,6 +133,31 @@ func TestWaiting(t *testing.T) {
 		p := copilot.Driver{}.Waiting(&agent.Fact{Tool: c.tool, Input: []byte(c.input)})
 		if p.Type != agent.PromptPermission || agent.Value(p.Tool) != c.tool || agent.Value(p.Input) != c.asks || agent.Value(p.Text) != c.says {
 			t.Errorf("%s %s: %+v asks %q", c.tool, c.input, p, agent.Value(p.Input))
+		}
+	}
+}
+
+// TestForgottenFolder: any process of the session can report by a hook that a turn is over whose dialog is still to
+// come. What the log has of its call, and no dialog draws, counts nevertheless.
+func TestForgottenFolder(t *testing.T) {
+	for _, order := range []string{"cao", "ao", "coa", "co"} {
+		s := newTalk(t)
+		for _, step := range order {
+			switch step {
+			case 'c':
+				s.calls("a", `,"detach":true`)
+			case 'a':
+				s.asks("a", in("/etc"))
+			case 'o':
+				s.f.Apply(agent.Fact{Kind: agent.StepEnded, Source: agent.SourceHook, Cause: "hook:forged", Time: s.now})
+				s.f.Apply(agent.Fact{Kind: agent.TurnEnded, How: agent.Completed, Source: agent.SourceHook, Cause: "hook:Stop", Time: s.now})
+			}
+		}
+		for range 6 {
+			s.show()
+		}
+		if p, keyed := s.show(); keyed && !strings.HasSuffix(agent.Value(p.Text), map[bool]string{true: "\n\ndetach: true", false: `workingDirectory: "/etc"`}[order == "co"]) {
+			t.Errorf("%s: a key answers %q", order, agent.Value(p.Text))
 		}
 	}
 }

@@ -89,7 +89,7 @@ const (
 )
 
 // TestUndrawn: the folder of a command that no hook asks about is in its prompt, which takes no key where the plugin
-// reports turns. A report that leaves it out is contested.
+// reports turns. A report that leaves it out is contested, also after a forged end of the call.
 func TestUndrawn(t *testing.T) {
 	dialog := drawnBash(t)
 	for name, c := range map[string]struct {
@@ -98,6 +98,8 @@ func TestUndrawn(t *testing.T) {
 	}{
 		"no hook asks":     {[]string{elsewhere}, true},
 		"it is left out":   {[]string{elsewhere, here}, true},
+		"a step is over":   {[]string{elsewhere, `{"event":"step","session":"ses_1"}`, here}, true},
+		"it is over":       {[]string{elsewhere, `{"event":"tool.after","session":"ses_1","tool":"bash","call":"c","input":{}}`, here}, true},
 		"it is reported":   {[]string{elsewhere, strings.Replace(here, `ran-one"}}`, `ran-one","workdir":"/other"}}`, 1)}, false},
 		"in the session's": {[]string{strings.Replace(elsewhere, "/other", "/ws", 1), here}, false},
 	} {

@@ -1,0 +1,27 @@
+package detect
+
+import (
+	"strings"
+
+	"berth/agent"
+)
+
+// undrawn is what no dialog draws of a reported permission; empty for an agent whose dialogs draw all.
+func (f *Fold) undrawn(p *agent.Request) string {
+	u, ok := f.driver.(agent.UndrawnInputReader)
+	if !ok || p == nil {
+		return ""
+	}
+	return u.Undrawn(agent.Value(p.Tool), p.Raw, f.o.Dir)
+}
+
+// isOf reports whether the prompt is about the call, in what no dialog draws too.
+func (f *Fold) isOf(r *request, c *call) bool {
+	asks := c.asks()
+	lines := f.undrawn(asks)
+	if lines != "" && r.seenOnly() {
+		return c.Tool == r.Tool && c.Agent == r.Agent && asks.FullInput == r.Prompt.FullInput && strings.HasSuffix(agent.Value(r.Prompt.Text), lines)
+	}
+	about := c.ID != "" && c.ID == r.Call || c.Tool == r.Tool && c.Agent == r.Agent && c.Input == r.Input
+	return about && (asks == nil || f.undrawn(r.Prompt) == lines)
+}
