@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"berth/agent"
 	"berth/agent/claude"
@@ -143,6 +144,20 @@ func TestFieldsOfAForm(t *testing.T) {
 			t.Errorf("%q is shown as %q, with the digest of another", value, text(p.Input))
 		}
 		digests[p.Digest] = true
+	}
+}
+
+// TestAcceptAfterFields: Enter on Accept follows the keys that went there by half a second, because 2.1.330 ignores an earlier one.
+func TestAcceptAfterFields(t *testing.T) {
+	r := formWith("  ❯   Say hello: not set", "        To all")
+	p := &agent.Request{Type: r.Dialog.Type, Schema: []byte(`{"type":"object","properties":{"greet":{"type":"boolean","title":"Say hello","description":"To all"}}}`)}
+	k, err := claude.Driver{}.Keys(p, agent.Answer{Kind: agent.Accept, Fields: map[string]any{"greet": true}}, r.Dialog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := k.Steps[len(k.Steps)-1]
+	if last.Key != "Enter" || last.ShownFor < 500*time.Millisecond {
+		t.Errorf("the last step is %+v", last)
 	}
 }
 

@@ -23,12 +23,12 @@ func (l *lab) signsIn() (code string) {
 	return code
 }
 
-// stateOf is what a code must end in. Newer versions have it alone in a short link.
+// stateOf is what a code must end in. Newer versions have it alone in a short link, after a letter for the kind of link.
 func stateOf(t *testing.T, link string) string {
 	t.Helper()
 	u, err := url.Parse(link)
 	check(t, err)
-	if state, ok := strings.CutPrefix(u.RawQuery, "z-"); ok && newer(330) {
+	if kind, state, ok := strings.Cut(u.RawQuery, "-"); ok && len(kind) == 1 && newer(330) {
 		return state
 	}
 	return u.Query().Get("state")
