@@ -23,9 +23,9 @@ var unset = []string{
 
 // defaults are variables that Claude gets unless the session itself sets them. Its agents view is
 // one key away from an empty composer, and moves the conversation to another process, so they turn
-// it off.
+// it off. The gate's own cap says how often it may hold a turn's end back; Claude would let the ninth go.
 func defaults() map[string]string {
-	return map[string]string{"CLAUDE_CODE_FORCE_SYNC_OUTPUT": "1", "CLAUDE_CODE_DISABLE_AGENT_VIEW": "1"}
+	return map[string]string{"CLAUDE_CODE_FORCE_SYNC_OUTPUT": "1", "CLAUDE_CODE_DISABLE_AGENT_VIEW": "1", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0"}
 }
 
 // Berth's own files in the session's folder.

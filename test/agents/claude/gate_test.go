@@ -81,13 +81,13 @@ func TestGateText(t *testing.T) {
 	if out := l.Text("last", l.Name); !strings.Contains(out, "not done yet") {
 		t.Errorf("last: %s", out)
 	}
-	// The next turn's count starts at zero.
-	l.Text("gate", l.Name, "--cap", "1", "gate", "MOCK: text once more")
+	// The next turn's count starts at zero. Claude Code has a cap of 8 itself.
+	l.Text("gate", l.Name, "--cap", "12", "gate", "MOCK: text once more")
 	l.send("MOCK: text second answer")
 	l.Is("working")
 	l.Is("idle")
-	if n := l.feedbacks("once more"); n != 1 {
-		t.Errorf("the model got the text %d times, want 1", n)
+	if n := l.feedbacks("once more"); n != 12 {
+		t.Errorf("the model got the text %d times, want 12", n)
 	}
 }
 

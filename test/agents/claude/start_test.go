@@ -264,7 +264,7 @@ func TestEnvironment(t *testing.T) {
 		env[k] = v
 	}
 	for k, want := range map[string]string{
-		"TERM": "xterm-256color", "COLORTERM": "truecolor", "CLAUDE_CODE_FORCE_SYNC_OUTPUT": "1", "CLAUDE_CODE_DISABLE_AGENT_VIEW": "1", "BERTH": "1", "TERM_PROGRAM": "mine", "CLAUDECODE": "", "TMUX": "",
+		"TERM": "xterm-256color", "COLORTERM": "truecolor", "CLAUDE_CODE_FORCE_SYNC_OUTPUT": "1", "CLAUDE_CODE_DISABLE_AGENT_VIEW": "1", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "0", "BERTH": "1", "TERM_PROGRAM": "mine", "CLAUDECODE": "", "TMUX": "",
 	} {
 		if env[k] != want {
 			t.Errorf("%s is %q, not %q", k, env[k], want)

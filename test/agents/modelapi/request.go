@@ -168,6 +168,15 @@ func isNotice(text string) bool {
 	return text == ""
 }
 
+// feedback is what a blocked Stop hook said. 2.1.332 gives it in a reminder that begins with words about hooks.
+func feedback(text string) string {
+	const begin, end = "\nStop hook feedback:\n", "\n</system-reminder>"
+	if i := strings.Index(text, begin); i > 0 && strings.HasPrefix(text, "<system-reminder>") {
+		return strings.TrimSuffix(strings.TrimSpace(text[i+1:]), end)
+	}
+	return text
+}
+
 // prompt finds what began the turn, and counts the answers since. Words beside a
 // tool's result belong to the turn unless they choose a scenario.
 func (r *Request) prompt(list []message) {
@@ -185,6 +194,7 @@ func (r *Request) prompt(list []message) {
 			besideResult = besideResult || b.Type == "tool_result"
 		}
 		for _, b := range content {
+			b.Text = feedback(b.Text)
 			if b.Type != "text" || isNotice(b.Text) {
 				continue
 			}
