@@ -252,3 +252,27 @@ func TestPassAmongKeys(t *testing.T) {
 		t.Errorf("%+v, %v", id, err)
 	}
 }
+
+// TestRevokedPasses: what may not log in at a host may not come there through a gateway either.
+func TestRevokedPasses(t *testing.T) {
+	p := newPasses(t)
+	print, other := ssh.FingerprintSHA256(newSigner(t).PublicKey()), ssh.FingerprintSHA256(newSigner(t).PublicKey())
+	pass := p.sign(t, person(func(id *Identity) { id.Fingerprint = print }))
+	for text, want := range map[string]error{
+		"":                                       nil,
+		other:                                    nil,
+		print:                                    ErrRevoked,
+		ssh.FingerprintSHA256(pass.Key):          ErrRevoked,
+		ssh.FingerprintSHA256(pass.SignatureKey): ErrRevoked,
+		"id: ann@laptop " + print:                ErrRevoked,
+		"a line that can't be read":              ErrCertificate,
+	} {
+		revoked, _ := parseRevoked("revoked", []byte(text))
+		if err := (&Set{revoked: revoked}).CheckPass(pass, print); !errors.Is(err, want) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if err := (&Set{}).CheckPass(pass, ""); err != nil {
+		t.Errorf("a caller on the gateway, without revocations: %v", err)
+	}
+}

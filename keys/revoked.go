@@ -54,6 +54,18 @@ func (r *revocations) certificate(cert *ssh.Certificate) error {
 	return nil
 }
 
+// CheckPass says why a pass of a fleet is revoked here, for a person whose key has that fingerprint; nil if it isn't.
+// A key that may not log in may not come through a gateway either.
+func (s *Set) CheckPass(pass *ssh.Certificate, person string) error {
+	if err := s.revoked.certificate(pass); err != nil {
+		return err
+	}
+	if person != "" && s.revoked.key(person) {
+		return fmt.Errorf("%w, by the person's key", ErrRevoked)
+	}
+	return nil
+}
+
 // parseRevoked reads revocations, one a line, in the form of ssh-keygen's specification of a
 // revocation list:
 //

@@ -60,11 +60,33 @@ func (s *server) openFleet() (err error) {
 	}
 	s.fleet.member, err = member.New(member.Options{
 		File: filepath.Join(s.config.StateDir, "fleet.json"), HostKeys: public, Log: s.log,
-		Carry: func(l net.Listener, source sshd.KeySource) error { return s.edge.Carry(l, source) },
+		Carry: func(l net.Listener, source sshd.KeySource) error { return s.edge.Carry(l, unrevoked{source, s.keys}) },
 		Beat:  s.beat, Rows: s.rows, Head: func() uint64 { return s.sessions.Events().Head() },
 	})
 	return err
 }
+
+// unrevoked are callers with a pass whose keys aren't revoked on this server.
+type unrevoked struct {
+	sshd.KeySource
+	store *keys.Store
+}
+
+// Lookup is the source's, unless the pass is revoked here.
+func (u unrevoked) Lookup(key gossh.PublicKey, remote net.Addr, now time.Time) (keys.Identity, error) {
+	id, err := u.KeySource.Lookup(key, remote, now)
+	if err != nil {
+		return id, err
+	}
+	pass, ok := key.(*gossh.Certificate)
+	if !ok {
+		return keys.Identity{}, fmt.Errorf("%w: it isn't a certificate", keys.ErrPass)
+	}
+	return id, u.store.Current().CheckPass(pass, id.Fingerprint)
+}
+
+// Changed is closed when this server's revocations change. The source's own changes end its connections.
+func (u unrevoked) Changed() <-chan struct{} { return u.store.Changed() }
 
 // startFleet starts the gateway, or the membership that the server has.
 func (s *server) startFleet(ctx context.Context) (stop func(), err error) {
@@ -240,6 +262,11 @@ func (s *server) passRights(wire []byte) (id keys.Identity, ok bool, err error) 
 	if s.fleet.member == nil {
 		return id, true, errors.New("this server isn't a fleet's host any more")
 	}
-	id, err = s.fleet.member.Rights(cert)
+	if id, err = s.fleet.member.Rights(cert); err == nil {
+		err = s.keys.Current().CheckPass(cert, id.Fingerprint)
+	}
+	if err == nil && !id.Expires.IsZero() && !time.Now().Before(id.Expires) { // a queued message waits longer than a login
+		err = fmt.Errorf("%s: %w", id.Name, keys.ErrExpired)
+	}
 	return id, true, err
 }

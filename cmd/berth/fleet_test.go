@@ -1,0 +1,136 @@
+package main
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	gossh "golang.org/x/crypto/ssh"
+
+	"berth/fleet/join"
+	"berth/fleet/member"
+	"berth/keys"
+)
+
+func testSigner(t *testing.T) gossh.Signer {
+	t.Helper()
+	_, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := gossh.NewSignerFromKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signer
+}
+
+// passSource is a member's source of rights.
+type passSource struct{ rules keys.PassRules }
+
+func (p passSource) Lookup(key gossh.PublicKey, _ net.Addr, now time.Time) (keys.Identity, error) {
+	return p.rules.Identity(key, now)
+}
+func (passSource) Changed() <-chan struct{} { return nil }
+
+// anySource admits each key.
+type anySource struct{ passSource }
+
+func (anySource) Lookup(gossh.PublicKey, net.Addr, time.Time) (keys.Identity, error) {
+	return keys.Identity{Name: "ann", Role: keys.Operator}, nil
+}
+
+// TestExpiredPerson: what a person with a pass has queued has no rights when the person's own access has ended.
+func TestExpiredPerson(t *testing.T) {
+	authority, gateway, host := testSigner(t), testSigner(t), testSigner(t)
+	store, err := keys.OpenStore(keys.StoreOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &server{keys: store}
+	s.fleet.member = inFleet(t, authority.PublicKey(), host.PublicKey())
+	made := time.Now().Add(-2 * time.Minute)
+	for until, want := range map[time.Duration]error{time.Minute: keys.ErrExpired, time.Hour: nil} {
+		pass, err := keys.Pass{
+			Person: keys.Identity{Kind: keys.KindKey, Name: "ann", Role: keys.Operator, Expires: made.Add(until)}, Gateway: gateway.PublicKey(), GatewayName: "gw", Host: "box2", HostKey: host.PublicKey(),
+		}.Sign(authority, made)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, is, err := s.passRights(pass.Marshal()); !is || !errors.Is(err, want) {
+			t.Errorf("access for %s: %v, %v", until, is, err)
+		}
+	}
+}
+
+// inFleet is a member that isn't connected.
+func inFleet(t *testing.T, authority, host gossh.PublicKey) *member.Member {
+	t.Helper()
+	membership, err := json.Marshal(join.Membership{Name: "box2", Authority: string(gossh.MarshalAuthorizedKey(authority)), MaxRole: "operator"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "fleet.json")
+	if err := os.WriteFile(file, membership, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, err := member.New(member.Options{File: file, HostKeys: []gossh.PublicKey{host}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestRevokedOnTheHost: a person whose key this server has revoked doesn't come in through the fleet's gateway, and
+// what came in before has no rights any more.
+func TestRevokedOnTheHost(t *testing.T) {
+	dir := t.TempDir()
+	authority, gateway, host, ann := testSigner(t), testSigner(t), testSigner(t), testSigner(t)
+	store, err := keys.OpenStore(keys.StoreOptions{Revoked: filepath.Join(dir, "revoked_keys")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hostKeys := []gossh.PublicKey{host.PublicKey()}
+	s := &server{keys: store}
+	s.fleet.member = inFleet(t, authority.PublicKey(), host.PublicKey())
+	print := gossh.FingerprintSHA256(ann.PublicKey())
+	pass, err := keys.Pass{
+		Person: keys.Identity{Kind: keys.KindKey, Name: "ann", Fingerprint: print, Role: keys.Operator}, Gateway: gateway.PublicKey(), GatewayName: "gw", Host: "box2", HostKey: host.PublicKey(),
+	}.Sign(authority, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := unrevoked{passSource{keys.PassRules{Authority: authority.PublicKey(), Host: "box2", HostKeys: hostKeys, MaxRole: keys.Operator}}, store}
+
+	if id, err := source.Lookup(pass, nil, time.Now()); err != nil || id.Name != "ann via gw" {
+		t.Fatalf("before: %+v, %v", id, err)
+	}
+	if _, is, err := s.passRights(pass.Marshal()); !is || err != nil {
+		t.Fatalf("its rights before: %v, %v", is, err)
+	}
+	changed := source.Changed()
+	if err := os.WriteFile(filepath.Join(dir, "revoked_keys"), []byte(print+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	store.Reload()
+	select {
+	case <-changed:
+	default:
+		t.Error("what is open isn't reviewed")
+	}
+	if _, err := source.Lookup(pass, nil, time.Now()); !errors.Is(err, keys.ErrRevoked) {
+		t.Errorf("after: %v", err)
+	}
+	if _, is, err := s.passRights(pass.Marshal()); !is || !errors.Is(err, keys.ErrRevoked) {
+		t.Errorf("its rights after: %v, %v", is, err)
+	}
+	if _, err := (unrevoked{anySource{}, store}).Lookup(ann.PublicKey(), nil, time.Now()); !errors.Is(err, keys.ErrPass) {
+		t.Errorf("a key without a pass: %v", err)
+	}
+}
