@@ -94,10 +94,7 @@ const (
 
 // foot is the index of the first row of the paragraph that ends the rows, if it ends in the keys.
 func foot(rows []string, keys string) int {
-	at := len(rows)
-	for at > 0 && strings.TrimSpace(rows[at-1]) != "" {
-		at--
-	}
+	at := drawn.Paragraph(rows, len(rows))
 	if !strings.HasSuffix(flat(rows[at:]), keys) {
 		return -1
 	}
@@ -117,10 +114,7 @@ func box(d *agent.Dialog) *agent.Dialog {
 	if first < 0 || d.Focused() == 0 {
 		return nil
 	}
-	asks := max(first-1, 0)
-	for asks > 0 && strings.TrimSpace(d.Lines[asks-1]) != "" {
-		asks--
-	}
+	asks := drawn.Paragraph(d.Lines, max(first-1, 0))
 	d.Type, d.Title = agent.PromptPermission, flat(d.Lines[asks:first])
 	rows := d.Lines[:asks]
 	d.Body = strings.ReplaceAll(text(rows), "\u00a0", " ") // blanks of a file's lines
@@ -208,9 +202,7 @@ func form(d *agent.Dialog) *agent.Dialog {
 	}
 	d.Type, d.Title, d.Body = agent.PromptNotice, askForm, text(d.Lines[:end])
 	d.Key = strings.Join([]string{askForm, d.Body}, "\x00")
-	first := end - 1
-	for ; first > 0 && strings.TrimSpace(d.Lines[first-1]) != ""; first-- {
-	}
+	first := drawn.Paragraph(d.Lines, end-1)
 	paragraph := d.Lines[max(first, 0):max(end-1, 0)]
 	var list []agent.Option
 	marks := 0 // a label of several lines may draw the mark too

@@ -1,9 +1,9 @@
 package copilot
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -42,7 +42,8 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 	users, own := usersHome(s.Env), filepath.Join(s.Folder, Name)
 	l.Folders = []string{own}
 	l.LogFiles = users + logName
-	words := []string{}
+	var words []string
+	files := map[string]any{}
 	if s.Isolate == agent.IsolateFull {
 		home := filepath.Join(own, "home")
 		l.Folders, l.Set, l.LogFiles = append(l.Folders, home), map[string]string{homeVariable: home}, home+logName
@@ -50,12 +51,8 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 		if err != nil {
 			return l, err
 		}
-		if err := forks.Write(&l, filepath.Join(home, configFile), signed); err != nil {
-			return l, err
-		}
-		if err := forks.Write(&l, filepath.Join(home, "settings.json"), userfiles.Merge(nil, s.Settings)); err != nil {
-			return l, err
-		}
+		files[filepath.Join(home, configFile)] = signed
+		files[filepath.Join(home, "settings.json")] = userfiles.Merge(nil, s.Settings)
 		users = home
 	} else if len(s.Settings) > 0 {
 		return l, fmt.Errorf("%w: Copilot takes no settings for one session; write them into its own settings.json, or use isolate: full", agent.ErrStart)
@@ -63,26 +60,17 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 	if s.Hook != "" {
 		plugin := filepath.Join(own, "plugin")
 		l.Folders, words = append(l.Folders, plugin), append(words, "--plugin-dir", plugin)
-		if err := forks.Write(&l, filepath.Join(plugin, "plugin.json"), map[string]any{"name": "berth", "version": "1.0.0", "hooks": "hooks.json"}); err != nil {
-			return l, err
-		}
-		if err := forks.Write(&l, filepath.Join(plugin, "hooks.json"), pluginHooks(s)); err != nil {
-			return l, err
-		}
+		files[filepath.Join(plugin, "plugin.json")] = map[string]any{"name": "berth", "version": "1.0.0", "hooks": "hooks.json"}
+		files[filepath.Join(plugin, "hooks.json")] = pluginHooks(s)
 	}
 	if servers := forks.Servers(s.MCP); servers != nil {
 		file := filepath.Join(own, "mcp.json")
-		words = append(words, "--additional-mcp-config", "@"+file)
-		if err := forks.Write(&l, file, servers); err != nil {
-			return l, err
-		}
+		words, files[file] = append(words, "--additional-mcp-config", "@"+file), servers
 	}
-	talk, err := conversations(s.Disk, users).Choose(&l, s)
-	if len(talk) > 0 {
-		talk[0] = "--session-id" // Copilot has one option for a conversation that is there and for a new one
+	if err := forks.Write(&l, files); err != nil {
+		return l, err
 	}
-	l.Argv = slices.Insert(l.Argv, min(1, len(l.Argv)), append(words, talk...)...)
-	return l, err
+	return l, conversations(s.Disk, users).Choose(&l, s, words...)
 }
 
 // configFile is the file in Copilot's home that it writes itself: who is signed in, which folders are
@@ -97,24 +85,12 @@ var signInFields = []string{
 // signIn has the fields of the user's file that sign Copilot in; none without the file. Copilot remembers
 // trusted folders in that file, so a session with a home of its own has its own copy.
 func signIn(disk fs.FS, file string) (map[string]any, error) {
-	signed := map[string]any{}
-	data, err := userfiles.ReadSettings(disk, file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return signed, nil
-	}
-	if err == nil {
-		var all map[string]any
-		all, err = userfiles.Object([]byte(commentLine.ReplaceAllString(string(data), "")))
-		for _, name := range signInFields {
-			if value, ok := all[name]; ok {
-				signed[name] = value
-			}
-		}
-	}
+	all, err := userfiles.ReadObject(disk, file, commentLine)
 	if err != nil {
 		return nil, fmt.Errorf("%w: read the sign-in in %s: %w", agent.ErrStart, file, err)
 	}
-	return signed, nil
+	maps.DeleteFunc(all, func(name string, _ any) bool { return !slices.Contains(signInFields, name) })
+	return all, nil
 }
 
 // commentLine matches a line that Copilot writes above the object.
@@ -160,11 +136,11 @@ var subcommands = []string{
 var ways = map[string]string{"--session-id": "value", "--resume": "may", "-r": "may", "--continue": "", "--connect": "may"}
 
 // conversations are those of a home: session-state/ID/events.jsonl, with the folder in workspace.yaml beside it. One
-// without a message doesn't count.
+// without a message doesn't count. Copilot has one option for a conversation that is there and for a new one.
 func conversations(disk fs.FS, home string) forks.Chats {
 	files := func(id string) []string { return []string{filepath.Join(home, "session-state", id, "events.jsonl")} }
 	return forks.Chats{
-		Name: "Copilot", Ways: ways, Disk: disk, Of: files,
+		Name: "Copilot", Ways: ways, Resumes: "--session-id", Disk: disk, Of: files,
 		In: func(cwd string) (all []string) {
 			of := func(yaml string) bool { return strings.Contains("\n"+yaml, "\ncwd: "+cwd+"\n") }
 			for _, folder := range forks.FoldersWith(disk, filepath.Join(home, "session-state", "*", "workspace.yaml"), of) {

@@ -18,3 +18,6 @@ func Without(text, marks string) string {
 		return r
 	}, text)
 }
+
+// Flat is s with one blank for each stretch of blanks and line ends.
+func Flat(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -20,8 +20,9 @@ type Chats struct {
 	Name string // the agent's, for errors
 	// Ways are the options of the command that choose a conversation: whether each takes a value
 	// ("value"), may take one ("may") or takes none ("").
-	Ways map[string]string
-	Disk fs.FS // nil: no conversation is found
+	Ways    map[string]string
+	Resumes string // the option that resumes one
+	Disk    fs.FS  // nil: no conversation is found
 	// Of are the patterns of the files that may be the conversation's, and In those of a folder's files.
 	Of, In func(of string) []string
 	// Read gives the conversation of a file, and whether it has a message; no id if the file doesn't count.
@@ -96,10 +97,15 @@ func FoldersWith(disk fs.FS, pattern string, is func(text string) bool) (all []s
 	return all
 }
 
-// Choose returns the words for the agent's command that choose its conversation, and sets the
-// launch's. One with messages is resumed, whatever the command says: the command's option was for
-// the first start.
-func (c Chats) Choose(l *agent.Launch, s agent.Start) ([]string, error) {
+// Choose sets the launch's conversation, and adds the words that choose it after the words of others. One with messages
+// is resumed, whatever the command says: the command's option was for the first start.
+func (c Chats) Choose(l *agent.Launch, s agent.Start, others ...string) error {
+	words, err := c.choose(l, s)
+	l.Argv = slices.Insert(l.Argv, min(1, len(l.Argv)), append(others, words...)...)
+	return err
+}
+
+func (c Chats) choose(l *agent.Launch, s agent.Start) ([]string, error) {
 	for _, id := range []string{s.Conversation, s.ResumeID} {
 		if id != "" && id != agent.Latest && !UUID.MatchString(id) {
 			return nil, fmt.Errorf("%w: %q isn't a valid conversation id: %s's look like 11111111-2222-4333-8444-555555555555", agent.ErrStart, id, c.Name)
@@ -116,7 +122,7 @@ func (c Chats) Choose(l *agent.Launch, s agent.Start) ([]string, error) {
 	switch {
 	case s.Resume && found:
 		l.Argv, l.Conversation = argv, s.Conversation
-		return []string{"--resume", s.Conversation}, nil
+		return []string{c.Resumes, s.Conversation}, nil
 	case s.ResumeID != "":
 		l.Argv = argv
 		return c.takeUp(l, s)
@@ -131,7 +137,7 @@ func (c Chats) Choose(l *agent.Launch, s agent.Start) ([]string, error) {
 		return nil, fmt.Errorf("%w: the conversation %s is there already; take it up with resume", agent.ErrStart, s.Conversation)
 	case found: // Gemini CLI creates the file before the first message, and accepts an id only once
 		l.Conversation = s.Conversation
-		return []string{"--resume", s.Conversation}, nil
+		return []string{c.Resumes, s.Conversation}, nil
 	}
 	l.Conversation = s.Conversation
 	return []string{"--session-id", s.Conversation}, nil
@@ -148,7 +154,7 @@ func (c Chats) takeUp(l *agent.Launch, s agent.Start) ([]string, error) {
 		return nil, fmt.Errorf("%w: %s has no %s", agent.ErrNoConversation, c.Name, id)
 	}
 	l.Conversation = id
-	return []string{"--resume", id}, nil
+	return []string{c.Resumes, id}, nil
 }
 
 // Without is the command without the options that choose its conversation; see Ways.

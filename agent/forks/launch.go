@@ -2,9 +2,7 @@ package forks
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -97,11 +95,8 @@ func (h Hooks) InUsers(u agent.UserSettings, file, empty string) ([]agent.UserFi
 func (h Hooks) Settings(s agent.Start, file, key, login string) (map[string]any, error) {
 	all := map[string]any{}
 	if s.Disk != nil && file != "" {
-		data, err := userfiles.ReadSettings(s.Disk, file)
-		if err == nil {
-			all, err = userfiles.Object(data)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		var err error
+		if all, err = userfiles.ReadObject(s.Disk, file, nil); err != nil {
 			return nil, fmt.Errorf("%w: %s: %w; take comments out of it, or write isolate: none", agent.ErrStart, file, err)
 		}
 	}
@@ -126,26 +121,33 @@ func (h Hooks) Settings(s agent.Start, file, key, login string) (map[string]any,
 	return userfiles.Merge(all, map[string]any{"hooks": ours}), nil
 }
 
-// Servers are the settings with the session's MCP servers, which may be given as a whole file of them.
-func Servers(mcp map[string]any) map[string]any {
+// ServersOf are the session's MCP servers, which may be given as a whole file of them.
+func ServersOf(mcp map[string]any) map[string]any {
 	if whole, ok := mcp["mcpServers"].(map[string]any); ok {
-		mcp = whole
+		return whole
 	}
-	if len(mcp) == 0 {
+	return mcp
+}
+
+// Servers are the settings with the session's MCP servers.
+func Servers(mcp map[string]any) map[string]any {
+	if mcp = ServersOf(mcp); len(mcp) == 0 {
 		return nil
 	}
 	return map[string]any{"mcpServers": mcp}
 }
 
-// Write adds a file of JSON to the launch.
-func Write(l *agent.Launch, file string, v any) error {
-	data, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return fmt.Errorf("encode what the agent is started with: %w", err)
-	}
+// Write adds files of JSON to the launch.
+func Write(l *agent.Launch, files map[string]any) error {
 	if l.Files == nil {
 		l.Files = map[string][]byte{}
 	}
-	l.Files[file] = append(data, '\n')
+	for name, v := range files {
+		data, err := json.MarshalIndent(v, "", "  ")
+		if err != nil {
+			return fmt.Errorf("encode what the agent is started with: %w", err)
+		}
+		l.Files[name] = append(data, '\n')
+	}
 	return nil
 }

@@ -105,3 +105,83 @@ func (q Questions) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (k ag
 	}
 	return agent.KeyAnswer{Steps: w.Steps, Outcome: agent.OutcomeAnswered}, nil
 }
+
+// Page compares the page of a question with the question.
+type Page struct {
+	Current int                                                       // the index of the shown question
+	Tab     func(tab, header string) bool                             // the tab is that of the question with this header
+	Asks    func(q *agent.Question) agent.Match                       // the dialog asks with the question's words
+	Offers  func(o agent.Option, label, explained string) agent.Match // the option is this one of the question
+	Own     func(o agent.Option) bool                                 // the agent itself adds the option
+}
+
+// Match says how much of the prompt the dialog shows. A page without room shows a part, whatever its options are.
+func (page Page) Match(d *agent.Dialog, p *agent.Request) agent.Match {
+	asked := len(p.Questions)
+	switch {
+	case asked == 0:
+		return agent.PartMatch
+	case len(d.Tabs) != asked && max(len(d.Tabs), asked) > 1:
+		return agent.NoMatch
+	}
+	for i, tab := range d.Tabs {
+		if !page.Tab(tab, p.Questions[i].Header) {
+			return agent.NoMatch
+		}
+	}
+	switch {
+	case d.Confirm:
+		return agent.WholeMatch
+	case page.Current >= asked:
+		return agent.NoMatch
+	case p.Questions[page.Current].Text == "":
+		return agent.WholeMatch // not read yet
+	}
+	q := &p.Questions[page.Current]
+	m := page.Asks(q)
+	if d.Cut {
+		m = min(m, agent.PartMatch)
+	}
+	for i, o := range d.Options {
+		if i >= len(q.Options) {
+			m = min(m, agent.MatchIf(page.Own(o), agent.WholeMatch))
+			continue
+		}
+		explained := o.More
+		if i < len(q.Descriptions) {
+			explained = q.Descriptions[i]
+		}
+		if !d.Cut {
+			m = min(m, page.Offers(o, q.Options[i], explained))
+		}
+	}
+	return agent.MatchIf(d.Cut || len(d.Options) >= len(q.Options), m)
+}
+
+// Current is the index of the question that the dialog shows, found by its text: tabs may only show which ones are
+// answered. An unknown one is the first that wasn't read. plain is a text as far as it is compared.
+func Current(r *agent.Request, d *agent.Dialog, shown string, plain func(string) string) int {
+	if d.Confirm {
+		return len(r.Questions)
+	}
+	for _, want := range []string{plain(shown), ""} {
+		for i, q := range r.Questions {
+			if plain(q.Text) == want {
+				return i
+			}
+		}
+	}
+	return r.QuestionCurrent
+}
+
+// Words are the labels that an answer chooses, and its text.
+func Words(q *agent.Question, pick agent.QuestionPick) []string {
+	words := []string{}
+	for _, n := range pick.Options {
+		words = append(words, q.Options[n-1])
+	}
+	if text := strings.TrimSpace(agent.CleanMessage(pick.Text)); text != "" {
+		words = append(words, text)
+	}
+	return words
+}

@@ -132,16 +132,17 @@ func ReadQuestions(r *agent.Request, input json.RawMessage, gemini bool) {
 			Question, Header string
 			Type             string
 			MultiSelect      bool
+			Multiple         bool // in its place
 			Placeholder      string
 			Options          []struct{ Label, Description string }
 		}
 	}
 	r.Questions, r.Options = nil, nil
-	if agent.ReadExactly(input, &in, "questions", "question", "header", "type", "multiSelect", "placeholder", "options", "label", "description") != nil {
+	if agent.ReadExactly(input, &in, "questions", "question", "header", "type", "multiSelect", "multiple", "placeholder", "options", "label", "description") != nil {
 		return
 	}
 	for _, q := range in.Questions {
-		one := agent.Question{Header: q.Header, Text: q.Question, MultiSelect: q.MultiSelect, Hint: q.Placeholder}
+		one := agent.Question{Header: q.Header, Text: q.Question, MultiSelect: q.MultiSelect || q.Multiple, Hint: q.Placeholder}
 		for _, o := range q.Options {
 			one.Options, one.Descriptions = append(one.Options, o.Label), append(one.Descriptions, o.Description)
 		}

@@ -16,7 +16,7 @@ var ways = map[string]string{"--session-id": "value", "--resume": "may", "-r": "
 // conversations are those in both homes: .gemini/tmp/NAME/chats/session-TIME-ID8.jsonl.
 func (h home) conversations() forks.Chats {
 	return forks.Chats{
-		Name: "Gemini", Ways: ways, Disk: h.disk, Read: readChat,
+		Name: "Gemini", Ways: ways, Resumes: "--resume", Disk: h.disk, Read: readChat,
 		Of: func(id string) (all []string) {
 			for _, dir := range []string{h.own, h.users} {
 				all = append(all, filepath.Join(dir, filesName, "tmp", "*", "chats", "session-*-"+id[:8]+".jsonl"))

@@ -54,7 +54,7 @@ func (h home) make(l *agent.Launch, s agent.Start) error {
 	if ui, ok := all["ui"].(map[string]any); ok && s.Hook != "" {
 		all = userfiles.Merge(all, map[string]any{"ui": readable(ui)})
 	}
-	return forks.Write(l, filepath.Join(dir, settingsName), all)
+	return forks.Write(l, map[string]any{filepath.Join(dir, settingsName): all})
 }
 
 // toLink are the user's files that the session shares: all of them, or only the login's.

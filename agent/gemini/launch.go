@@ -2,7 +2,6 @@ package gemini
 
 import (
 	"path/filepath"
-	"slices"
 	"time"
 
 	"berth/agent"
@@ -48,12 +47,7 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 			return l, err
 		}
 	}
-	words, err := h.conversations().Choose(&l, s)
-	if err != nil {
-		return l, err
-	}
-	l.Argv = slices.Insert(l.Argv, min(1, len(l.Argv)), words...)
-	return l, nil
+	return l, h.conversations().Choose(&l, s)
 }
 
 // subcommands have no conversation.

@@ -266,22 +266,7 @@ func multiple(r *agent.Request) bool {
 	return r.QuestionCurrent < len(r.Questions) && r.Questions[r.QuestionCurrent].MultiSelect
 }
 
-// current is the index of the shown question, found by its text: the tabs only show which ones are
-// answered. An unknown question is the first that wasn't read.
+// current is the index of the shown question.
 func current(r *agent.Request, dialog *agent.Dialog) int {
-	if dialog.Confirm {
-		return len(r.Questions)
-	}
-	shown := plainText(questionShown(dialog))
-	for i, q := range r.Questions {
-		if q.Text != "" && plainText(q.Text) == shown {
-			return i
-		}
-	}
-	for i, q := range r.Questions {
-		if q.Text == "" {
-			return i
-		}
-	}
-	return r.QuestionCurrent
+	return forks.Current(r, dialog, questionShown(dialog), plainText)
 }

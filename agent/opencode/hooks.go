@@ -39,7 +39,7 @@ type event struct {
 	Patterns   []string        `json:"patterns"`
 	Always     []string        `json:"always"` // the patterns that "Allow always" covers
 	Metadata   json.RawMessage `json:"metadata"`
-	Questions  []asked         `json:"questions"`
+	Questions  json.RawMessage `json:"questions"`
 }
 
 type errorReport struct {
@@ -119,7 +119,7 @@ func (e *event) fill(f *agent.Fact) {
 	case "permission.asked":
 		f.Kind, f.Request, f.Tool, f.Evidence = agent.Asked, e.permission(), e.Permission, e.Permission
 	case "question.asked":
-		f.Kind, f.Request, f.Tool, f.Evidence = agent.Asked, questions(e.Questions), toolQuestion, toolQuestion
+		f.Kind, f.Request, f.Tool, f.Evidence = agent.Asked, questions(encoded(map[string]any{"questions": e.Questions})), toolQuestion, toolQuestion
 	case "permission.replied":
 		// "Allow always" for one call allows others of the same step, whose dialogs are never drawn. A
 		// refusal refuses them all: the turn's end or the next step closes their prompts.

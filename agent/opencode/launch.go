@@ -1,11 +1,11 @@
 package opencode
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -64,7 +64,7 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 		if s.Groom != agent.GroomPristine {
 			l.Unset = unset
 		}
-		l.Set = map[string]string{}
+		l.Set, l.Files = map[string]string{}, map[string][]byte{}
 		l.Folders = []string{own, filepath.Join(own, talksName), filepath.Join(own, talksName, Name)}
 		if s.Isolate == agent.IsolateFull {
 			ownHome(&l, s, own)
@@ -81,13 +81,13 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 	return l, err
 }
 
+// homes are the folders that opencode keeps its files in, by their variables.
+var homes = map[string]string{"XDG_CONFIG_HOME": "config", "XDG_DATA_HOME": "data", "XDG_STATE_HOME": "state", "XDG_CACHE_HOME": "cache"}
+
 // ownHome gives opencode folders of the session's own, with the user's sign-in.
 func ownHome(l *agent.Launch, s agent.Start, own string) {
-	users := s.Env["XDG_DATA_HOME"]
-	if users == "" {
-		users = filepath.Join(s.Env["HOME"], ".local", "share")
-	}
-	for variable, name := range map[string]string{"XDG_CONFIG_HOME": "config", "XDG_DATA_HOME": "data", "XDG_STATE_HOME": "state", "XDG_CACHE_HOME": "cache"} {
+	users := cmp.Or(s.Env["XDG_DATA_HOME"], filepath.Join(s.Env["HOME"], ".local", "share"))
+	for variable, name := range homes {
 		l.Set[variable] = filepath.Join(own, name)
 		l.Folders = append(l.Folders, l.Set[variable])
 	}
@@ -119,7 +119,7 @@ func configure(l *agent.Launch, s agent.Start, own string) error {
 		if err != nil {
 			return err
 		}
-		l.Files = map[string][]byte{file: data}
+		l.Files[file] = data
 		// A mark in the place of a long paste would send a blank after the text.
 		all = userfiles.Merge(all, map[string]any{"plugin": []any{"file://" + file}, "experimental": map[string]any{"disable_paste_summary": true}})
 	}
@@ -134,41 +134,29 @@ func configure(l *agent.Launch, s agent.Start, own string) error {
 	return nil
 }
 
-// withoutSecrets is the value of a setting with references to files for the secrets in it: every command
-// that the agent runs has opencode's environment. opencode reads a file without blanks at its ends, and
-// doesn't look for references in it.
-func withoutSecrets(l *agent.Launch, file string, value any, path ...string) any {
-	switch v := value.(type) {
-	case map[string]any:
-		out := map[string]any{}
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			out[name] = withoutSecrets(l, file, v[name], append(slices.Clone(path), name)...)
+// withoutSecrets has references to files for the secrets in the settings: every command that the agent runs has
+// opencode's environment. opencode reads a file without blanks at its ends, and doesn't look for references in it.
+func withoutSecrets(l *agent.Launch, file string, settings map[string]any) any {
+	return userfiles.Replace(settings, func(text string, path []string) string {
+		if len(path) != 4 || text == "" || strings.TrimSpace(text) != text || strings.Contains(text, "{file:") || strings.Contains(text, "{env:") {
+			return text
 		}
-		return out
-	case string:
-		if len(path) != 4 || v == "" || strings.TrimSpace(v) != v || strings.Contains(v, "{file:") || strings.Contains(v, "{env:") {
-			return v
+		if kind := path[0] + " " + path[2]; !slices.Contains(secrets, kind) && !slices.Contains(secrets, path[3]) {
+			return text
 		}
-		switch kind := path[0] + " " + path[2]; {
-		case kind == "mcp environment", kind == "mcp headers", path[3] == "clientSecret", path[3] == "apiKey":
-			if l.Files == nil {
-				l.Files = map[string][]byte{}
-			}
-			name := file + strconv.Itoa(len(l.Files))
-			l.Files[name] = []byte(v)
-			return "{file:" + name + "}"
-		}
-	}
-	return value
+		name := file + strconv.Itoa(len(l.Files))
+		l.Files[name] = []byte(text)
+		return "{file:" + name + "}"
+	})
 }
+
+// secrets are the first and the third name on a secret's path, or its last one.
+var secrets = []string{"mcp environment", "mcp headers", "clientSecret", "apiKey"}
 
 // servers are the session's MCP servers in opencode's form: a command is a list with its arguments.
 func servers(given map[string]any) (map[string]any, error) {
-	if whole, ok := given["mcpServers"].(map[string]any); ok {
-		given = whole
-	}
 	all := map[string]any{}
-	for name, server := range given {
+	for name, server := range forks.ServersOf(given) {
 		fields, ok := server.(map[string]any)
 		if !ok {
 			return nil, fmt.Errorf("%w: the server %q of mcp isn't a map; write {command: PROGRAM, args: [...]}", agent.ErrStart, name)

@@ -67,17 +67,18 @@ const (
 	answerHolds = 250 * time.Millisecond
 )
 
-// Table has for each move the sources that were right about it in the measurements. The title names
+// table has for each move the sources that were right about it in the measurements. The title names
 // the conversation, and shows no state.
-func (Driver) Table() agent.Table {
-	return agent.Table{
-		agent.MoveReady:  {{Source: agent.SourceHook}, {Source: agent.SourceScreen, After: readyHolds}},
-		agent.MoveWork:   {{Source: agent.SourceHook}, {Source: agent.SourceScreen, After: busyHolds}},
-		agent.MoveDone:   {{Source: agent.SourceHook}},
-		agent.MoveFail:   {{Source: agent.SourceHook}, {Source: agent.SourceScreen}},
-		agent.MoveRest:   {{Source: agent.SourceHook}, {Source: agent.SourceScreen, After: restHolds}},
-		agent.MoveAsk:    {{Source: agent.SourceHook}, {Source: agent.SourceScreen, After: dialogHolds}},
-		agent.MoveAnswer: {{Source: agent.SourceHook}, {Source: agent.SourceScreen, After: answerHolds}},
-		agent.MoveFollow: {{Source: agent.SourceHook}},
-	}
+var table = agent.Table{
+	agent.MoveReady:  {{Source: agent.SourceHook}, {Source: agent.SourceScreen, After: readyHolds}},
+	agent.MoveWork:   {{Source: agent.SourceHook}, {Source: agent.SourceScreen, After: busyHolds}},
+	agent.MoveDone:   {{Source: agent.SourceHook}},
+	agent.MoveFail:   {{Source: agent.SourceHook}, {Source: agent.SourceScreen}},
+	agent.MoveRest:   {{Source: agent.SourceHook}, {Source: agent.SourceScreen, After: restHolds}},
+	agent.MoveAsk:    {{Source: agent.SourceHook}, {Source: agent.SourceScreen, After: dialogHolds}},
+	agent.MoveAnswer: {{Source: agent.SourceHook}, {Source: agent.SourceScreen, After: answerHolds}},
+	agent.MoveFollow: {{Source: agent.SourceHook}},
 }
+
+// Table is the driver's own.
+func (Driver) Table() agent.Table { return table }

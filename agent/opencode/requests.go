@@ -120,38 +120,17 @@ func encoded(v any) json.RawMessage {
 	return out
 }
 
-// asked is one question of a request.
-type asked struct {
-	Question, Header string
-	Multiple         bool
-	Options          []struct{ Label, Description string }
-}
-
 // questions makes the prompt of questions.
-func questions(list []asked) *agent.Request {
+func questions(input json.RawMessage) *agent.Request {
 	r := &agent.Request{Type: agent.PromptQuestion, Tool: agent.Pointer(toolQuestion), Modal: true, Channel: agent.ChannelKeys}
-	for _, q := range list {
-		one := agent.Question{Header: q.Header, Text: q.Question, MultiSelect: q.Multiple}
-		for _, o := range q.Options {
-			one.Options, one.Descriptions = append(one.Options, o.Label), append(one.Descriptions, o.Description)
-		}
-		r.Questions = append(r.Questions, one)
-	}
-	if len(r.Questions) > 0 {
-		q := r.Questions[0]
-		r.Title, r.Text, r.Options = agent.Pointer(q.Header), agent.Pointer(q.Text), q.Options
-	}
+	forks.ReadQuestions(r, input, false)
 	return r.Clone()
 }
 
 // Waiting makes the prompt that a call would ask by its input alone.
 func (Driver) Waiting(f *agent.Fact) *agent.Request {
 	if f.Tool == toolQuestion {
-		var in struct{ Questions []asked }
-		if json.Unmarshal(f.Input, &in) != nil {
-			in.Questions = nil
-		}
-		return questions(in.Questions)
+		return questions(f.Input)
 	}
 	return (&event{Permission: f.Tool, Input: f.Input, Metadata: f.Input}).permission()
 }
@@ -210,10 +189,12 @@ var drawnWhole = pattern.New("^(?:" + titleAlways + "$|→ Read |→ List |✱ |
 func (Driver) Fill(r *agent.Request, dialog *agent.Dialog) {
 	r.ShownBy(dialog)
 	if r.Type == agent.PromptQuestion {
-		own := func(o agent.Option) bool { return o.Label == optionOwn }
-		forks.FillQuestion(r, dialog, func() int { return current(r, dialog) }, asks(dialog), slices.DeleteFunc(slices.Clone(dialog.Options), own))
+		forks.FillQuestion(r, dialog, func() int { return current(r, dialog) }, asks(dialog), slices.DeleteFunc(slices.Clone(dialog.Options), isOwn))
 	}
 }
+
+// isOwn reports whether the option takes words.
+func isOwn(o agent.Option) bool { return o.Label == optionOwn }
 
 // selectAll ends a question that takes several options.
 const selectAll = "(select all that apply)"
@@ -228,20 +209,9 @@ func asks(d *agent.Dialog) string {
 	return d.Body
 }
 
-// current is the index of the shown question, found by its text. An unknown one is the first that
-// wasn't read.
+// current is the index of the shown question.
 func current(r *agent.Request, d *agent.Dialog) int {
-	if d.Confirm {
-		return len(r.Questions)
-	}
-	for _, want := range []string{drawn.Squeeze(asks(d)), ""} {
-		for i, q := range r.Questions {
-			if drawn.Squeeze(q.Text) == want {
-				return i
-			}
-		}
-	}
-	return r.QuestionCurrent
+	return forks.Current(r, d, asks(d), drawn.Squeeze)
 }
 
 // Match says how much of the prompt the dialog shows.
@@ -300,55 +270,15 @@ func letters(text string) string {
 
 // matchQuestion compares the shown page with its question.
 func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
-	if len(p.Questions) == 0 {
-		return agent.PartMatch
-	}
-	if len(d.Tabs) != len(p.Questions) && (len(d.Tabs) > 0 || len(p.Questions) > 1) {
-		return agent.NoMatch
-	}
-	for i, tab := range d.Tabs {
-		if h := p.Questions[i].Header; h != "" && tab != h {
-			return agent.NoMatch
-		}
-	}
-	if d.Confirm {
-		return agent.WholeMatch
-	}
-	q := p.Questions[min(current(p, d), len(p.Questions)-1)]
-	if q.Text == "" {
-		return agent.WholeMatch // not read yet
-	}
-	if drawn.Squeeze(q.Text) != drawn.Squeeze(asks(d)) {
-		return agent.NoMatch
-	}
-	match := agent.WholeMatch
-	if q.Text != asks(d) {
-		match = agent.AlikeMatch
-	}
-	if d.Cut {
-		match = agent.PartMatch
-	}
-	for i, o := range d.Options {
-		switch {
-		case i >= len(q.Options):
-			if o.Label != optionOwn {
-				return agent.NoMatch
-			}
-		case o.Label == q.Options[i] && (i >= len(q.Descriptions) || o.More == q.Descriptions[i]):
-		case !d.Cut && drawn.Squeeze(o.Label+o.More) != drawn.Squeeze(q.Options[i]+described(q, i)):
-			return agent.NoMatch
-		default:
-			match = min(match, agent.AlikeMatch)
-		}
-	}
-	return agent.MatchIf(d.Cut || len(d.Options) >= len(q.Options), match)
-}
-
-func described(q agent.Question, i int) string {
-	if i < len(q.Descriptions) {
-		return q.Descriptions[i]
-	}
-	return ""
+	return forks.Page{
+		Current: current(p, d),
+		Tab:     func(tab, header string) bool { return header == "" || tab == header },
+		Asks:    func(q *agent.Question) agent.Match { return drawn.Compare(asks(d), q.Text) },
+		Offers: func(o agent.Option, label, explained string) agent.Match {
+			return drawn.Compare(o.Label+"\n"+o.More, label+"\n"+explained)
+		},
+		Own: isOwn,
+	}.Match(d, p)
 }
 
 // wrong is the error for an answer that the prompt does not take; cannot, for one that opencode cannot

@@ -18,7 +18,7 @@ func conversations(disk fs.FS, home string) forks.Chats {
 		return []string{filepath.Join(home, "projects", folder, "chats", id+".jsonl")}
 	}
 	return forks.Chats{
-		Name: "Qwen Code", Ways: ways, Disk: disk, Read: readChat,
+		Name: "Qwen Code", Ways: ways, Resumes: "--resume", Disk: disk, Read: readChat,
 		Of: func(id string) []string { return files("*", id) },
 		In: func(cwd string) []string { return files(munged.ReplaceAllString(cwd, "-"), "*") },
 	}

@@ -138,15 +138,9 @@ func page(w *forks.Way, index, tabs int, q *agent.Question, pick agent.QuestionP
 
 // reviews reports whether the page shows these answers.
 func reviews(d *agent.Dialog, questions []agent.Question, each []agent.QuestionPick) bool {
-	for i, q := range questions {
-		var words []string
-		for _, n := range each[i].Options {
-			words = append(words, q.Options[n-1])
-		}
-		if own := strings.TrimSpace(agent.CleanMessage(each[i].Text)); own != "" {
-			words = append(words, own)
-		}
-		if !strings.Contains(drawn.Squeeze(d.Body), drawn.Squeeze(q.Header+": "+strings.Join(words, ", "))) {
+	for i := range questions {
+		q := &questions[i]
+		if !strings.Contains(drawn.Squeeze(d.Body), drawn.Squeeze(q.Header+": "+strings.Join(forks.Words(q, each[i]), ", "))) {
 			return false
 		}
 	}

@@ -1,9 +1,9 @@
 package qwen
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"berth/agent"
@@ -75,10 +75,7 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 		files, l.Set[homeVariable] = own, own
 	}
 	if s.Isolate == agent.IsolateFull || s.Hook != "" || len(s.Settings) > 0 || len(s.MCP) > 0 {
-		machines := systemSettings
-		if given := s.Env[systemVariable]; given != "" {
-			machines = given
-		}
+		machines := cmp.Or(s.Env[systemVariable], systemSettings)
 		all, err := ours.Settings(s, machines, "OPENAI_API_KEY", "openai")
 		if err != nil {
 			return l, err
@@ -91,7 +88,7 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 			file = filepath.Join(own, "system", "settings.json")
 		}
 		l.Folders = append(l.Folders, filepath.Dir(file))
-		if err := forks.Write(&l, file, all); err != nil {
+		if err := forks.Write(&l, map[string]any{file: all}); err != nil {
 			return l, err
 		}
 		l.Set[systemVariable] = file
@@ -100,12 +97,7 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 		}
 	}
 	l.LogFiles = logFiles(files)
-	words, err := conversations(s.Disk, files).Choose(&l, s)
-	if err != nil {
-		return l, err
-	}
-	l.Argv = slices.Insert(l.Argv, min(1, len(l.Argv)), words...)
-	return l, nil
+	return l, conversations(s.Disk, files).Choose(&l, s)
 }
 
 func usersFiles(env map[string]string) string { return userfiles.Home(env, homeVariable, ".qwen") }

@@ -6,6 +6,7 @@ import (
 
 	"berth/agent"
 	"berth/agent/drawn"
+	"berth/agent/forks"
 )
 
 // Match says how much of the prompt the dialog shows.
@@ -100,40 +101,29 @@ func shown(rows []string) []string {
 // matchQuestion: the pages of several questions have the same tabs. A page is identified by its
 // question's text, and by the shown options.
 func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {
-	switch {
-	case len(p.Questions) == 0, d.Cut:
+	if d.Cut {
 		return agent.PartMatch
-	case len(d.Tabs) != len(p.Questions) && (len(p.Questions) > 1 || len(d.Tabs) > 1):
-		return agent.NoMatch
 	}
-	for i, header := range d.Tabs { // a header without room is cut
-		if !strings.HasPrefix(p.Questions[i].Header, strings.TrimSuffix(header, "…")) {
-			return agent.NoMatch
-		}
+	return forks.Page{
+		Current: d.Current,
+		Tab:     func(tab, header string) bool { return strings.HasPrefix(header, strings.TrimSuffix(tab, "…")) }, // cut without room
+		Asks: func(q *agent.Question) agent.Match {
+			headed := len(d.Tabs) > 0 || drawn.Squeeze(q.Header) == drawn.Squeeze(d.Title)
+			if drawn.Compare(d.Body, q.Text) == agent.NoMatch || !headed || len(d.Options) != len(q.Options)+1 {
+				return agent.NoMatch
+			}
+			text := drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols - 2*commandIndent, Prose: true}
+			return max(text.Of(strings.TrimSpace(q.Text)), agent.AlikeMatch) // with other blanks it may be another question's
+		},
+		Offers: offers,
+		Own:    func(agent.Option) bool { return true }, // the line for a text
+	}.Match(d, p)
+}
+
+// offers: a label and a description may be wrapped.
+func offers(o agent.Option, label, explained string) agent.Match {
+	if o.Label == strings.TrimSpace(label) && drawn.Flat(o.More) == drawn.Flat(explained) {
+		return agent.WholeMatch
 	}
-	if d.Confirm || d.Current >= len(p.Questions) {
-		return agent.MatchIf(d.Confirm, agent.WholeMatch)
-	}
-	q := p.Questions[d.Current]
-	if q.Text == "" {
-		return agent.WholeMatch // not read yet
-	}
-	if drawn.Squeeze(q.Text) != drawn.Squeeze(d.Body) || len(d.Tabs) == 0 && drawn.Squeeze(q.Header) != drawn.Squeeze(d.Title) || len(d.Options) != len(q.Options)+1 {
-		return agent.NoMatch
-	}
-	text := drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols - 2*commandIndent, Prose: true}
-	m := max(text.Of(strings.TrimSpace(q.Text)), agent.AlikeMatch) // with other blanks it may be another question's
-	for i, label := range q.Options {
-		o, explained := d.Options[i], d.Options[i].More
-		if i < len(q.Descriptions) {
-			explained = q.Descriptions[i]
-		}
-		switch {
-		case drawn.Squeeze(o.Label+o.More) != drawn.Squeeze(label+explained):
-			return agent.NoMatch
-		case o.Label != strings.TrimSpace(label) || strings.Join(strings.Fields(o.More), " ") != strings.Join(strings.Fields(explained), " "):
-			m = min(m, agent.AlikeMatch)
-		}
-	}
-	return m
+	return agent.MatchIf(drawn.Squeeze(o.Label+o.More) == drawn.Squeeze(label+explained), agent.AlikeMatch)
 }

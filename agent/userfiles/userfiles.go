@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"berth/agent/pattern"
 )
 
 // maxSettings bounds a settings file that is merged, in bytes. Users' settings are some
@@ -55,6 +57,36 @@ func Object(data []byte) (map[string]any, error) {
 		return nil, ErrNoObject
 	}
 	return object, nil
+}
+
+// ReadObject reads settings by their absolute path, without what matches but, which may be nil. Without the file they
+// are empty.
+func ReadObject(disk fs.FS, path string, but *pattern.Pattern) (map[string]any, error) {
+	data, err := ReadSettings(disk, path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return map[string]any{}, nil
+	case err != nil:
+		return nil, err
+	case but != nil:
+		data = []byte(but.ReplaceAllString(string(data), ""))
+	}
+	return Object(data)
+}
+
+// Replace returns the value with each text in it replaced. The text is at the path of its objects' names.
+func Replace(value any, with func(text string, path []string) string, path ...string) any {
+	switch v := value.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			out[name] = Replace(v[name], with, append(slices.Clone(path), name)...)
+		}
+		return out
+	case string:
+		return with(v, path)
+	}
+	return value
 }
 
 // Merge merges above over below: it merges objects, joins lists with those of below first, and

@@ -30,7 +30,7 @@ var arrows = map[string]string{
 	"agent/drawn":         "agent terminal",
 	"agent/compose":       "agent agent/pattern",
 	"agent/hooks":         "agent agent/userfiles",
-	"agent/userfiles":     "",
+	"agent/userfiles":     "agent/pattern",
 	"agent/forks":         "agent agent/hooks agent/pattern agent/userfiles",
 	"agent/generic/rules": "agent api terminal",
 	"agent/generic":       "agent agent/compose agent/generic/rules terminal",

@@ -1,0 +1,45 @@
+package drawn
+
+import (
+	"strings"
+
+	"berth/agent"
+)
+
+// Blank reports whether a row has nothing but blanks.
+func Blank(row string) bool { return strings.TrimSpace(row) == "" }
+
+// Paragraph is the index of the first row of the paragraph that ends before end.
+func Paragraph(rows []string, end int) int {
+	for end > 0 && !Blank(rows[end-1]) {
+		end--
+	}
+	return end
+}
+
+// Lines are the texts of the rows.
+func Lines(rows []agent.DrawnRow) (lines []string) {
+	for _, row := range rows {
+		lines = append(lines, row.Text)
+	}
+	return lines
+}
+
+// Inside are the rows without the blank ones at both ends.
+func Inside[R any](rows []R, text func(R) string) []R {
+	for len(rows) > 0 && Blank(text(rows[0])) {
+		rows = rows[1:]
+	}
+	for len(rows) > 0 && Blank(text(rows[len(rows)-1])) {
+		rows = rows[:len(rows)-1]
+	}
+	return rows
+}
+
+// Compare compares a text with the rows that show it, if the agent breaks its lines anywhere.
+func Compare(shown, text string) agent.Match {
+	if shown == text {
+		return agent.WholeMatch
+	}
+	return agent.MatchIf(Squeeze(shown) == Squeeze(text), agent.AlikeMatch)
+}
