@@ -128,3 +128,21 @@ func anyName(raw json.RawMessage, is func(name string, others map[string]bool) b
 		}
 	}
 }
+
+// Lines are the fields, one a line.
+func (in Input) Lines() string {
+	var lines []string
+	for _, name := range in.Names() {
+		lines = append(lines, name+": "+Compact(in[name]))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Encoded is a value as JSON; nil if it has no such form.
+func Encoded(v any) json.RawMessage {
+	out, err := json.Marshal(v)
+	if err != nil {
+		return nil
+	}
+	return out
+}

@@ -116,13 +116,26 @@ func (r Row) ColorAt(i int) uint32 {
 }
 
 // LastRow is the index of the last row that isn't blank; -1 for an empty screen.
-func (v *View) LastRow() int {
-	for i := len(v.Lines) - 1; i >= 0; i-- {
-		if strings.TrimSpace(v.Lines[i].Text) != "" {
-			return i
+func (v *View) LastRow() int { return v.LastUpTo(len(v.Lines) - 1) }
+
+// LastUpTo is the index of the last row that isn't blank, not below row; -1 without one.
+func (v *View) LastUpTo(row int) int {
+	for row >= 0 && strings.TrimSpace(v.Lines[row].Text) == "" {
+		row--
+	}
+	return row
+}
+
+// From is the row from a byte offset on.
+func (r Row) From(from int) Row {
+	out := r
+	out.Text, out.Spans = r.Text[from:], nil
+	for _, s := range r.Spans {
+		if s.From, s.To = max(s.From-from, 0), s.To-from; s.To > 0 {
+			out.Spans = append(out.Spans, s)
 		}
 	}
-	return -1
+	return out
 }
 
 // Text joins the rows from..to. It removes blanks at their ends, and empty rows at the text's start

@@ -13,7 +13,7 @@ func Draft(c *agent.Composer, rows []string, atStart, hint bool) {
 	c.Text = strings.TrimRight(whole, "\n")
 	switch {
 	case strings.TrimSpace(c.Text) == "":
-		c.Text, c.Empty = "", atStart && len(rows) == 1
+		c.Text, c.Empty = "", atStart && len(rows) <= 1
 	case len(rows) == 1 && hint:
 		c.Hint, c.Text, c.Empty = strings.TrimSpace(c.Text), "", true
 	default:

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/terminal"
 )
 
 // Blank reports whether a row has nothing but blanks.
@@ -42,4 +43,22 @@ func Compare(shown, text string) agent.Match {
 		return agent.WholeMatch
 	}
 	return agent.MatchIf(Squeeze(shown) == Squeeze(text), agent.AlikeMatch)
+}
+
+// Left is the screen's first columns. The spans of its rows are those of the whole rows.
+func Left(v *agent.View, cols int) *agent.View {
+	left := *v
+	left.Cols = cols
+	left.Lines = make([]agent.Row, len(v.Lines))
+	for i, row := range v.Lines {
+		column := 0
+		for at, c := range row.Text {
+			if column += terminal.StringWidth(string(c)); column > cols {
+				row.Text = strings.TrimRight(row.Text[:at], " ")
+				break
+			}
+		}
+		left.Lines[i] = row
+	}
+	return &left
 }

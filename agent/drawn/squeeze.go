@@ -21,3 +21,13 @@ func Without(text, marks string) string {
 
 // Flat is s with one blank for each stretch of blanks and line ends.
 func Flat(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// Letters are the characters of ASCII in s, without blanks.
+func Letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r <= ' ' || r > '~' {
+			return -1
+		}
+		return r
+	}, s)
+}

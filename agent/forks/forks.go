@@ -6,6 +6,7 @@
 package forks
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
@@ -50,13 +51,11 @@ var named = pattern.New(`^([^ \t\n\r,;!?()\[\]{}.]|\.[^ \t\n\r])`)
 // UndrawnOfCommand is what the dialog of a command doesn't show: the folder that it runs in, and that
 // it continues in the background. A command's description isn't part of what it does.
 func UndrawnOfCommand(in agent.Input) string {
-	var lines []string
-	for _, name := range slices.Sorted(maps.Keys(in)) {
-		if value := agent.Compact(in[name]); name != "command" && name != "description" && value != "false" && value != "null" {
-			lines = append(lines, name+": "+value)
-		}
-	}
-	return strings.Join(lines, "\n")
+	maps.DeleteFunc(in, func(name string, raw json.RawMessage) bool {
+		value := agent.Compact(raw)
+		return name == "command" || name == "description" || value == "false" || value == "null"
+	})
+	return in.Lines()
 }
 
 // UndrawnOfEdit are the lines of a change of a file with characters that the agents don't draw, or

@@ -1,6 +1,7 @@
 package forks
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -15,6 +16,8 @@ var ErrBegun = fmt.Errorf("%w: a person has started to answer it; use keys or at
 type Way struct {
 	Steps []agent.Step
 	Page  func(*agent.Dialog) bool // reports whether a dialog is the page for the next keys
+	// Back and Forth are the arrows of Walk, if they aren't Up and Down.
+	Back, Forth string
 }
 
 // Key presses a key on the page.
@@ -37,9 +40,9 @@ func (w *Way) Last() *agent.Step { return &w.Steps[len(w.Steps)-1] }
 
 // Walk goes from one row to another by arrows. Each arrow waits until at says that the row before it is focused.
 func (w *Way) Walk(from, to int, at func(d *agent.Dialog, row int) bool) {
-	step, key := 1, "Down"
+	step, key := 1, cmp.Or(w.Forth, "Down")
 	if to < from {
-		step, key = -1, "Up"
+		step, key = -1, cmp.Or(w.Back, "Up")
 	}
 	for row := from; row != to; row += step {
 		w.Key(key, fmt.Sprintf("row %d chosen", row), func(d *agent.Dialog) bool { return at(d, row) })
@@ -180,8 +183,8 @@ func Words(q *agent.Question, pick agent.QuestionPick) []string {
 	for _, n := range pick.Options {
 		words = append(words, q.Options[n-1])
 	}
-	if text := strings.TrimSpace(agent.CleanMessage(pick.Text)); text != "" {
-		words = append(words, text)
+	if pick.Text != "" {
+		words = append(words, pick.Text)
 	}
 	return words
 }

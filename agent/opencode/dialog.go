@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"slices"
 	"strings"
 
 	"berth/agent"
@@ -27,93 +28,71 @@ var tools = []struct{ title, tool string }{
 	{"% WebFetch ", toolFetch},
 }
 
+// pages are the dialogs of a permission, by their heads: the page that asks, and the second one of "Allow always" with the
+// patterns that it covers. A page without a title has it in its rows.
+var pages = map[string]struct {
+	title   string
+	buttons []string
+}{
+	askPermission: {"", []string{"Allow once", "Allow always", "Reject"}},
+	askAlways:     {titleAlways, []string{"Confirm", "Cancel"}},
+}
+
+// mostRows: a text that has no room is cut off without a mark, at 40x20 in a dialog of 15 rows.
+const mostRows = 13
+
+// textOf is a row's text.
+func textOf(row agent.Row) string { return row.Text }
+
 // dialog reads the rows of a block at the bottom of the screen as a dialog.
 func dialog(v *agent.View, rows []agent.Row, top int) *agent.Dialog {
-	height := len(rows)
-	rows = trimmed(rows)
-	d := &agent.Dialog{Cols: v.Cols, Height: v.Rows}
+	d := &agent.Dialog{Cols: v.Cols, Height: v.Rows, Cut: top == 0 || len(rows) >= mostRows}
+	if rows = drawn.Inside(rows, textOf); len(rows) == 0 {
+		return nil
+	}
 	broken := false // the terminal broke a row, so the rows below may draw something else than opencode meant
 	for _, row := range rows {
 		d.Lines = append(d.Lines, strings.TrimPrefix(row.Text, "  "))
 		broken = broken || row.Wrapped
 	}
-	if len(rows) == 0 {
-		return nil
-	}
-	read := question
-	switch strings.TrimSpace(rows[0].Text) {
-	case askPermission:
-		read = permission
-	case askAlways:
-		read = always
-	}
-	// A text that has no room is cut off without a mark: at 40x20 in a dialog of 15 rows.
-	const mostRows = 13
-	d.Cut = top == 0 || height >= mostRows
-	if !read(d, rows, top) {
+	page, asks := pages[strings.TrimSpace(rows[0].Text)]
+	if asks && !permission(d, rows, page.title, page.buttons) || !asks && !question(d, top) {
 		return nil
 	}
 	d.Cut = d.Cut || broken
 	return d
 }
 
-// trimmed removes blank rows at both ends.
-func trimmed(rows []agent.Row) []agent.Row {
-	for len(rows) > 0 && blank(rows[0]) {
-		rows = rows[1:]
-	}
-	for len(rows) > 0 && blank(rows[len(rows)-1]) {
-		rows = rows[:len(rows)-1]
-	}
-	return rows
-}
-
-// buttons reads the row of buttons of a permission: their labels are separated by three blanks. The
-// chosen one has another color than the names of the keys beside them, or below them on a narrow
-// screen.
-func buttons(d *agent.Dialog, rows []agent.Row, labels ...string) (at int, ok bool) {
-	for at = len(rows) - 1; at > 0; at-- {
-		row := rows[at]
-		if !strings.HasPrefix(strings.TrimSpace(row.Text), labels[0]+" ") {
-			continue
-		}
-		from := 0
-		for _, label := range labels {
-			i := strings.Index(row.Text[from:], label)
-			if i < 0 {
-				return 0, false
-			}
-			d.Options = append(d.Options, agent.Option{Label: label})
-			from += i + len(label)
-		}
-		focus(d, rows[at:])
-		return at, true
-	}
-	return 0, false
-}
-
-// keyName is the name of a key's effect beside the buttons.
+// keyName is the name of a key's effect beside the buttons, or below them on a narrow screen.
 const keyName = "select"
 
-// focus finds the chosen button by its color. Without it the dialog is not drawn yet.
-func focus(d *agent.Dialog, rows []agent.Row) {
-	d.Partial = true
-	for _, row := range rows {
-		i := strings.LastIndex(row.Text, keyName)
-		if i < 0 {
-			continue
-		}
-		muted, found, from := row.ColorAt(i), 0, 0
-		for k := range d.Options {
-			o := &d.Options[k]
-			at := strings.Index(rows[0].Text[from:], o.Label) + from
-			if from = at + len(o.Label); rows[0].ColorAt(at) != muted {
-				o.Focused, found = true, found+1
-			}
-		}
-		d.Partial = found != 1
-		return
+// buttons reads the row of buttons of a permission. The chosen one has another color than the names of keys. Without a
+// single chosen one the dialog is not drawn yet.
+func buttons(d *agent.Dialog, rows []agent.Row, labels []string) (at int, ok bool) {
+	for at = len(rows) - 1; at > 0 && !strings.HasPrefix(strings.TrimSpace(rows[at].Text), labels[0]+" "); at-- {
 	}
+	if at <= 0 {
+		return 0, false
+	}
+	keys := slices.IndexFunc(rows[at:], func(row agent.Row) bool { return strings.Contains(row.Text, keyName) })
+	from, focused := 0, 0
+	for _, label := range labels {
+		i := strings.Index(rows[at].Text[from:], label)
+		if i < 0 {
+			return 0, false
+		}
+		o := agent.Option{Label: label}
+		if from += i; keys >= 0 {
+			names := rows[at+keys]
+			o.Focused = rows[at].ColorAt(from) != names.ColorAt(strings.LastIndex(names.Text, keyName))
+		}
+		if from += len(label); o.Focused {
+			focused++
+		}
+		d.Options = append(d.Options, o)
+	}
+	d.Partial = focused != 1
+	return at, true
 }
 
 // scrollbar matches the end of a row with a scrollbar beside it.
@@ -121,25 +100,23 @@ var scrollbar = pattern.New(` +[▀▄█]$`)
 
 // permission reads the dialog of a permission: the title, a blank row, what the tool would do, and the
 // buttons.
-func permission(d *agent.Dialog, rows []agent.Row, _ int) bool {
-	end, ok := buttons(d, rows, "Allow once", "Allow always", "Reject")
+func permission(d *agent.Dialog, rows []agent.Row, title string, labels []string) bool {
+	end, ok := buttons(d, rows, labels)
 	if !ok {
 		return false
 	}
-	d.Type = agent.PromptPermission
-	i := 1
-	var title []string
-	for ; i < end && !blank(rows[i]); i++ {
-		title = append(title, strings.TrimSpace(rows[i].Text))
+	d.Type, d.Title = agent.PromptPermission, title
+	below := 1
+	for ; title == "" && below < end && !drawn.Blank(rows[below].Text); below++ {
+		d.Title = strings.TrimSpace(d.Title + " " + strings.TrimSpace(rows[below].Text))
 	}
-	d.Title = strings.Join(title, " ")
 	for _, t := range tools {
 		if strings.HasPrefix(d.Title+" ", t.title) {
 			d.Tool = t.tool
 		}
 	}
 	d.Alike = d.Tool != toolShell
-	body(d, rows[min(i, end):end])
+	body(d, rows[min(below, end):end])
 	return true
 }
 
@@ -150,96 +127,62 @@ func body(d *agent.Dialog, rows []agent.Row) {
 		bare := scrollbar.ReplaceAllString(row.Text, "")
 		scrolls = scrolls || bare != row.Text
 		row.Text = strings.TrimRight(bare, " ")
-		d.Rows = append(d.Rows, agent.Drawn(cut(row, min(len("  "), len(row.Text)))))
+		d.Rows = append(d.Rows, agent.Drawn(row.From(min(len("  "), len(row.Text)))))
 	}
-	for len(d.Rows) > 0 && d.Rows[0].Text == "" {
-		d.Rows = d.Rows[1:]
-	}
-	margin := 0
-	for len(d.Rows) > 0 && d.Rows[len(d.Rows)-1].Text == "" {
-		d.Rows, margin = d.Rows[:len(d.Rows)-1], margin+1
-	}
+	text := func(row agent.DrawnRow) string { return row.Text }
 	// The dialog of a change always takes all rows. A file's blank lines have numbers there, so more
 	// blank rows than usual show that there was room. A command's blank lines are blank rows.
 	const usual = 2
-	room := d.Tool == toolEdit && margin > usual
-	d.Cut = scrolls || d.Cut && !room
-	var lines []string
-	for _, row := range d.Rows {
-		lines = append(lines, row.Text)
-	}
-	d.Body = strings.Join(lines, "\n")
+	room := d.Tool == toolEdit && len(d.Rows) > usual && len(drawn.Inside(d.Rows[len(d.Rows)-usual-1:], text)) == 0
+	d.Rows = drawn.Inside(d.Rows, text)
+	d.Cut = scrolls || d.Cut && !(room && len(d.Rows) > 0)
+	d.Body = strings.Join(drawn.Lines(d.Rows), "\n")
 }
 
-// always reads the second page of "Allow always", with the patterns that it covers.
-func always(d *agent.Dialog, rows []agent.Row, _ int) bool {
-	end, ok := buttons(d, rows, "Confirm", "Cancel")
-	if !ok {
-		return false
-	}
-	d.Type, d.Title, d.Alike = agent.PromptPermission, titleAlways, true
-	body(d, rows[1:end])
-	return true
-}
-
-var optionRow = pattern.New(`^  (\d{1,2})\. (?:\[(.)\] )?(\S.*)$`)
+var optionRow = pattern.New(`^(\d{1,2})\. (?:\[(.)\] )?(\S.*)$`)
 
 // question reads the dialog of a question: tabs if there are several, the text, the options with
 // their descriptions, and the foot.
-func question(d *agent.Dialog, rows []agent.Row, top int) bool {
-	foot := len(rows) - 1
-	for foot > 0 && !blank(rows[foot-1]) {
-		foot--
-	}
-	shown := ""
-	for _, row := range rows[foot:] {
-		shown += " " + row.Text
-	}
-	own := len(rows) > 1 && foot > 0 && strings.Contains(shown, optionOwn) // without room for the foot
+func question(d *agent.Dialog, top int) bool {
+	foot := drawn.Paragraph(d.Lines, len(d.Lines)-1)
+	shown := strings.Join(d.Lines[foot:], " ")
+	own := len(d.Lines) > 1 && foot > 0 && strings.Contains(shown, optionOwn) // without room for the foot
 	if !strings.Contains(shown, "esc") && !own {
 		return false
 	}
+	d.Type, d.Tool, d.Cut = agent.PromptQuestion, toolQuestion, own || top == 0 // it takes as many rows as it needs
 	if own {
-		foot, d.Cut = len(rows), true
+		foot = len(d.Lines)
 	}
-	d.Type, d.Tool = agent.PromptQuestion, toolQuestion
-	if !own {
-		d.Cut = top == 0 // it takes as many rows as it needs
-	}
-	if tabs := strings.Split(strings.TrimSpace(rows[0].Text), "   "); len(tabs) > 2 && tabs[len(tabs)-1] == tabConfirm {
-		d.Tabs = tabs[:len(tabs)-1]
-		rows, foot = rows[1:], foot-1
+	lines := d.Lines[:foot]
+	if tabs := strings.Split(strings.TrimSpace(d.Lines[0]), "   "); foot > 0 && len(tabs) > 2 && tabs[len(tabs)-1] == tabConfirm {
+		d.Tabs, lines = tabs[:len(tabs)-1], lines[1:]
 	}
 	var text []string
-	for _, row := range rows[:foot] {
-		m := optionRow.FindStringSubmatch(row.Text)
-		n := len(d.Options)
-		d.Cut = d.Cut || m != nil && n > 0 && pattern.Number(m[1]) <= n // the question's text has drawn an option
+	for _, line := range lines {
+		m, n := optionRow.FindStringSubmatch(line), len(d.Options)
 		switch {
 		case m != nil && pattern.Number(m[1]) == n+1:
 			label, chosen := strings.CutSuffix(m[3], " ✓") // chosen before
 			d.Options = append(d.Options, agent.Option{Number: n + 1, Label: label, Multiple: m[2] != "", Ticked: chosen || m[2] == "✓"})
-		case n > 0:
-			if more := strings.TrimSpace(row.Text); more != "" {
-				d.Options[n-1].More = strings.TrimPrefix(d.Options[n-1].More+"\n"+more, "\n")
-			}
+		case n == 0:
+			text = append(text, line)
 		default:
-			text = append(text, strings.TrimPrefix(row.Text, "  "))
+			d.Cut = d.Cut || m != nil && pattern.Number(m[1]) <= n // the question's text has drawn an option
+			o := &d.Options[n-1]
+			o.More = strings.Trim(o.More+"\n"+strings.TrimSpace(line), "\n")
 		}
 	}
 	d.Body = strings.Trim(strings.Join(text, "\n"), "\n")
-	if n := len(d.Options); n > 0 && d.Options[n-1].Label == optionOwn {
+	n := len(d.Options)
+	if n > 0 && isOwn(d.Options[n-1]) {
 		d.Input, d.Options[n-1].More = d.Options[n-1].More, ""
 	}
-	d.Confirm = len(d.Tabs) > 0 && len(d.Options) == 0 && strings.HasPrefix(d.Body, reviewHead)
-	if d.Confirm {
+	if d.Confirm = len(d.Tabs) > 0 && n == 0 && strings.HasPrefix(d.Body, reviewHead); d.Confirm {
 		d.Current = len(d.Tabs)
-	}
-	if len(d.Options) == 0 && !d.Confirm {
-		return false
 	}
 	if len(d.Tabs) == 0 {
 		d.Key = string(agent.PromptQuestion) + " " + drawn.Squeeze(d.Body)
 	}
-	return true
+	return n > 0 || d.Confirm
 }

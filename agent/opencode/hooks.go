@@ -119,7 +119,7 @@ func (e *event) fill(f *agent.Fact) {
 	case "permission.asked":
 		f.Kind, f.Request, f.Tool, f.Evidence = agent.Asked, e.permission(), e.Permission, e.Permission
 	case "question.asked":
-		f.Kind, f.Request, f.Tool, f.Evidence = agent.Asked, questions(encoded(map[string]any{"questions": e.Questions})), toolQuestion, toolQuestion
+		f.Kind, f.Request, f.Tool, f.Evidence = agent.Asked, questions(agent.Encoded(map[string]any{"questions": e.Questions})), toolQuestion, toolQuestion
 	case "permission.replied":
 		// "Allow always" for one call allows others of the same step, whose dialogs are never drawn. A
 		// refusal refuses them all: the turn's end or the next step closes their prompts.

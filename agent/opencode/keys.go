@@ -1,6 +1,8 @@
 package opencode
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -69,21 +71,15 @@ func picks(p *agent.Request, a agent.Answer) ([][]string, error) {
 	}
 	var all [][]string
 	for i, pick := range each {
-		q := p.Questions[i]
-		if len(pick.Options) > 1 && !q.MultiSelect {
-			return nil, wrong("one option for question " + strconv.Itoa(i+1))
+		q := &p.Questions[i]
+		no := func(n int) bool { return n < 1 || n > len(q.Options) }
+		switch {
+		case len(pick.Options) > 1 && !q.MultiSelect:
+			return nil, wrong(fmt.Sprintf("one option for question %d", i+1))
+		case slices.ContainsFunc(pick.Options, no):
+			return nil, wrong(fmt.Sprintf("the options 1 to %d for question %d", len(q.Options), i+1))
 		}
-		one := []string{}
-		for _, n := range pick.Options {
-			if n < 1 || n > len(q.Options) {
-				return nil, wrong("the options 1 to " + strconv.Itoa(len(q.Options)) + " for question " + strconv.Itoa(i+1))
-			}
-			one = append(one, q.Options[n-1])
-		}
-		if pick.Text != "" {
-			one = append(one, pick.Text)
-		}
-		all = append(all, one)
+		all = append(all, forks.Words(q, pick))
 	}
 	return all, nil
 }
@@ -101,72 +97,49 @@ func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.Key
 	return answerers.Keys(p, a, d)
 }
 
-// press presses a key while the dialog is unchanged, and this option is chosen; 0 for any.
-func press(key string, n int, d *agent.Dialog) agent.Step {
-	return agent.Step{Key: key, Pause: forks.Between, Wants: "the dialog as it was", Ready: func(r *agent.Reading) bool {
-		return r.Dialog.SameAs(d) && (n == 0 || r.Dialog.Focused() == n)
-	}}
-}
-
 func permissionKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
-	n, outcome := 0, agent.OutcomeAnswered
+	yes, no := 1, len(d.Options)
 	if d.Title == titleAlways { // accept means this call alone, and to go back denies nothing
-		if a.Kind != agent.ChooseOption || a.Option < 1 || a.Option > 2 {
+		if yes, no = 0, 0; a.Kind != agent.ChooseOption {
 			return agent.KeyAnswer{}, wrong("option 1, which allows all that these patterns cover, or option 2, which goes back to the permission")
 		}
-		k := agent.KeyAnswer{Steps: toButton(1, d), Outcome: outcome}
-		if a.Option == 2 {
-			k.Steps = forks.Escape(d).Steps
-		}
-		return k, nil
 	}
+	n, outcome, err := forks.Pick(a, d, yes, no)
 	switch {
-	case a.Kind == agent.Accept, a.Kind == agent.ChooseOption && a.Option == 1:
-		n, outcome = 1, agent.OutcomeAccepted
-	case a.Kind == agent.Deny && a.Text != "":
-		return agent.KeyAnswer{}, forks.ErrReason
-	case a.Kind == agent.Deny, a.Kind == agent.ChooseOption && a.Option == len(d.Options):
-		return forks.Escape(d), nil
-	case a.Kind == agent.ChooseOption && a.Option > 1 && a.Option < len(d.Options):
-		n = a.Option // its second page shows the patterns
-	default:
-		return agent.KeyAnswer{}, wrong("accept, deny or option N, of " + strconv.Itoa(len(d.Options)))
+	case err != nil:
+		return agent.KeyAnswer{}, err
+	case n == len(d.Options): // to refuse, or to go back
+		return agent.KeyAnswer{Steps: forks.Escape(d).Steps, Outcome: outcome}, nil
 	}
 	return agent.KeyAnswer{Steps: toButton(n, d), Outcome: outcome}, nil
 }
 
 // toButton goes to the button and takes it.
-func toButton(n int, d *agent.Dialog) (steps []agent.Step) {
-	at := d.Focused()
-	for ; at < n; at++ {
-		steps = append(steps, press("Right", at, d))
-	}
-	for ; at > n; at-- {
-		steps = append(steps, press("Left", at, d))
-	}
-	return append(steps, press("Enter", n, d))
+func toButton(n int, d *agent.Dialog) []agent.Step {
+	w := forks.Way{Page: func(now *agent.Dialog) bool { return now.SameAs(d) }, Back: "Left", Forth: "Right"}
+	at := func(now *agent.Dialog, button int) bool { return now.Focused() == button }
+	w.Walk(d.Focused(), n, at)
+	w.Key("Enter", "the button chosen", func(now *agent.Dialog) bool { return at(now, n) })
+	return w.Steps
 }
 
 // questionKeys: a digit chooses an option and goes to the next page; of a question that takes several
 // options it ticks one, and Tab goes on. Words are typed at the terminal.
 func questionKeys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
-	if a.Kind == agent.Deny && a.Text == "" {
+	key := strconv.Itoa(a.Option)
+	switch {
+	case a.Kind == agent.Deny && a.Text == "":
 		return forks.Escape(d), nil
-	}
-	if d.Input != "" && d.Input != optionOwn {
+	case d.Input != "" && d.Input != optionOwn:
 		return agent.KeyAnswer{}, cannot("words are typed into it; attach, or remove them")
-	}
-	if d.Confirm {
-		if a.Kind == agent.Accept {
-			return agent.KeyAnswer{Steps: []agent.Step{press("Enter", 0, d)}, Outcome: agent.OutcomeAnswered}, nil
-		}
+	case d.Confirm && a.Kind == agent.Accept:
+		key = "Enter"
+	case d.Confirm:
 		return agent.KeyAnswer{}, wrong("accept or deny")
-	}
-	if a.Kind != agent.ChooseOption || len(p.Questions) != 1 || d.Options[0].Multiple {
+	case a.Kind != agent.ChooseOption || len(p.Questions) != 1 || d.Options[0].Multiple:
 		return agent.KeyAnswer{}, cannot("without Berth's plugin, answer each page at the terminal; deny dismisses it")
+	case a.Option < 1 || a.Option >= len(d.Options) || a.Option > 9:
+		return agent.KeyAnswer{}, wrong(fmt.Sprintf("the options 1 to %d", len(d.Options)-1))
 	}
-	if a.Option < 1 || a.Option >= len(d.Options) || a.Option > 9 {
-		return agent.KeyAnswer{}, wrong("the options 1 to " + strconv.Itoa(len(d.Options)-1))
-	}
-	return agent.KeyAnswer{Steps: []agent.Step{press(strconv.Itoa(a.Option), 0, d)}, Outcome: agent.OutcomeAnswered}, nil
+	return agent.KeyAnswer{Steps: []agent.Step{forks.Press(key, d)}, Outcome: agent.OutcomeAnswered}, nil
 }

@@ -3,7 +3,6 @@ package opencode
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -45,18 +44,21 @@ func (e *event) permission() *agent.Request {
 	}
 	patterns := strings.Join(e.Patterns, "\n")
 	var more []string
+	add := func(head, text string) {
+		if text != "" {
+			more = append(more, head+text)
+		}
+	}
 	switch {
 	case e.Permission == toolShell && m.Command != "":
 		r.SetInput(m.Command)
 		if in, err := agent.ReadInput(e.Input); err != nil || in.Words("command") != m.Command {
-			if whole := agent.Compact(e.Input); whole != "" {
-				more = append(more, "input: "+whole)
-			}
+			add("input: ", agent.Compact(e.Input))
 			if in == nil {
 				in = agent.Input{}
 			}
-			in["command"] = encoded(m.Command)
-			r.Raw = encoded(in)
+			in["command"] = agent.Encoded(m.Command)
+			r.Raw = agent.Encoded(in)
 		}
 	case e.Permission == toolEdit && m.File != "":
 		r.SetInput(m.File)
@@ -64,7 +66,7 @@ func (e *event) permission() *agent.Request {
 		if steps := e.steps(); steps != "" {
 			change[fieldSteps] = steps
 		}
-		r.Raw = encoded(change)
+		r.Raw = agent.Encoded(change)
 		if m.Diff != "" {
 			r.FullInput, r.InputBytes, r.InputTruncated = m.Diff, len(m.Diff), true
 		}
@@ -73,18 +75,12 @@ func (e *event) permission() *agent.Request {
 	case e.Permission == toolFolder:
 		r.SetInput(patterns)
 		r.Raw = e.Metadata
-		if m.Command != "" {
-			more = append(more, "command: "+m.Command)
-		}
+		add("command: ", m.Command)
 	default:
 		r.SetInput(patterns)
-		if whole := agent.Compact(e.Input); whole != "" {
-			more = append(more, "input: "+whole)
-		}
+		add("input: ", agent.Compact(e.Input))
 	}
-	if len(e.Always) > 0 {
-		more = append(more, "Allow always covers, until opencode ends:\n- "+strings.Join(e.Always, "\n- "))
-	}
+	add("Allow always covers, until opencode ends:\n- ", strings.Join(e.Always, "\n- "))
 	r.Text = agent.Pointer(strings.Join(more, "\n"))
 	return r.Clone()
 }
@@ -112,14 +108,6 @@ func (e *event) steps() string {
 	return strings.Join(heads, "\n")
 }
 
-func encoded(v any) json.RawMessage {
-	out, err := json.Marshal(v)
-	if err != nil {
-		return nil
-	}
-	return out
-}
-
 // questions makes the prompt of questions.
 func questions(input json.RawMessage) *agent.Request {
 	r := &agent.Request{Type: agent.PromptQuestion, Tool: agent.Pointer(toolQuestion), Modal: true, Channel: agent.ChannelKeys}
@@ -140,21 +128,18 @@ func (Driver) Waiting(f *agent.Fact) *agent.Request {
 func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 	in, err := agent.ReadInput(input)
 	switch {
-	case err != nil || tool == toolFolder:
-		return ""
-	case tool == toolEdit:
+	case err == nil && tool == toolEdit:
 		return strings.Trim(forks.UndrawnOfEdit(in)+"\n"+in.Words(fieldSteps), "\n")
+	case err != nil || tool != toolShell && tool != toolFetch:
+		return ""
 	}
-	var lines []string
-	for _, name := range slices.Sorted(maps.Keys(in)) {
-		if name == "description" || name == "command" || name == "url" || name == "workdir" && in.Words(name) == dir {
-			continue
-		}
-		if tool == toolShell || tool == toolFetch {
-			lines = append(lines, name+": "+agent.Compact(in[name]))
-		}
+	for _, drawn := range []string{"description", "command", "url"} {
+		delete(in, drawn)
 	}
-	return strings.Join(lines, "\n")
+	if in.Words("workdir") == dir {
+		delete(in, "workdir")
+	}
+	return in.Lines()
 }
 
 // subjects are the tools with a command or a change of a file, by the fields of their permissions.
@@ -230,43 +215,28 @@ const (
 // line numbers and a scrollbar: its dialog only shows which file it is.
 func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 	tool := agent.Value(p.Tool)
-	if d.Title == titleAlways || d.Tool != tool && d.Tool != "" {
-		return agent.NoMatch
-	}
-	want := ""
 	switch {
-	case tool == toolShell && d.Tool == tool:
-		want = "$ " + p.FullInput
-	case tool == toolFetch && d.Tool == tool:
-		want = "URL: " + p.FullInput
-	case tool == toolFolder && d.Tool == tool:
-		return agent.MatchIf(drawn.Squeeze(d.Body) == drawn.Squeeze("Patterns\n- "+strings.ReplaceAll(p.FullInput, "\n", "\n- ")), agent.AlikeMatch)
-	case tool == toolEdit && d.Tool == tool:
-		return agent.MatchIf(strings.HasSuffix(drawn.Squeeze(d.Title), drawn.Squeeze(path.Base(agent.Value(p.Input)))), agent.PartMatch)
-	default:
+	case d.Title == titleAlways || d.Tool != tool && d.Tool != "":
+		return agent.NoMatch
+	case d.Tool == "":
 		known := slices.ContainsFunc(tools, func(t struct{ title, tool string }) bool { return t.tool == tool })
-		return agent.MatchIf(d.Tool == "" && !known, agent.PartMatch)
+		return agent.MatchIf(!known, agent.PartMatch)
+	case tool == toolFolder:
+		return agent.MatchIf(drawn.Squeeze(d.Body) == drawn.Squeeze("Patterns\n- "+strings.ReplaceAll(p.FullInput, "\n", "\n- ")), agent.AlikeMatch)
+	case tool == toolEdit:
+		return agent.MatchIf(strings.HasSuffix(drawn.Squeeze(d.Title), drawn.Squeeze(path.Base(agent.Value(p.Input)))), agent.PartMatch)
 	}
-	var rows []string
-	for _, row := range d.Rows {
-		rows = append(rows, row.Text)
-	}
-	m := drawn.Text{Rows: rows, Width: d.Cols - margin, After: after, Shell: tool == toolShell, Cut: d.Cut}.Of(want)
-	if m == agent.NoMatch && letters(d.Body) != "" && (letters(d.Body) == letters(want) || d.Cut && strings.HasPrefix(letters(want), letters(d.Body))) {
+	want := begins[tool] + p.FullInput
+	m := drawn.Text{Rows: drawn.Lines(d.Rows), Width: d.Cols - margin, After: after, Shell: tool == toolShell, Cut: d.Cut}.Of(want)
+	shown, whole := drawn.Letters(d.Body), drawn.Letters(want)
+	if m == agent.NoMatch && shown != "" && (shown == whole || d.Cut && strings.HasPrefix(whole, shown)) {
 		m = agent.PartMatch // opencode draws wide characters wrong on a narrow screen
 	}
 	return m
 }
 
-// letters are the characters of ASCII in a text, without blanks.
-func letters(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r <= ' ' || r > '~' {
-			return -1
-		}
-		return r
-	}, text)
-}
+// begins is what the dialogs of these tools draw before the tool's subject.
+var begins = map[string]string{toolShell: "$ ", toolFetch: "URL: "}
 
 // matchQuestion compares the shown page with its question.
 func matchQuestion(d *agent.Dialog, p *agent.Request) agent.Match {

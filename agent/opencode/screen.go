@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/agent/compose"
+	"berth/agent/drawn"
 	"berth/agent/pattern"
 	"berth/terminal"
 )
@@ -51,20 +53,7 @@ func withoutSidebar(v *agent.View) *agent.View {
 	if last < 0 || v.Cols <= 120 || !sidebarEnd.MatchString(v.Lines[last].Text) {
 		return v
 	}
-	out := *v
-	out.Cols -= sidebarColumns
-	out.Lines = make([]agent.Row, len(v.Lines))
-	for i, row := range v.Lines {
-		column := 0
-		for at, c := range row.Text {
-			if column += terminal.StringWidth(string(c)); column > out.Cols {
-				row.Text = strings.TrimRight(row.Text[:at], " ")
-				break
-			}
-		}
-		out.Lines[i] = row
-	}
-	return &out
+	return drawn.Left(v, v.Cols-sidebarColumns)
 }
 
 var (
@@ -83,7 +72,7 @@ func block(v *agent.View, last int) (rows []agent.Row, top int) {
 			break
 		}
 		indent = m[1]
-		rows = append([]agent.Row{cut(row, len(indent)+len("┃"))}, rows...)
+		rows = append([]agent.Row{row.From(len(indent) + len("┃"))}, rows...)
 	}
 	return rows, top + 1
 }
@@ -97,20 +86,6 @@ func belowMenu(rows []agent.Row) []agent.Row {
 	}
 	return rows
 }
-
-// cut removes the first bytes of a row.
-func cut(row agent.Row, from int) agent.Row {
-	out := row
-	out.Text, out.Spans = row.Text[from:], nil
-	for _, s := range row.Spans {
-		if s.From, s.To = max(s.From-from, 0), s.To-from; s.To > 0 {
-			out.Spans = append(out.Spans, s)
-		}
-	}
-	return out
-}
-
-func blank(row agent.Row) bool { return strings.TrimSpace(row.Text) == "" }
 
 // placeholder starts the text of an empty composer, which opencode draws itself.
 const placeholder = "Ask anything… "
@@ -126,23 +101,19 @@ func composer(rows []agent.Row, height int) *agent.Composer {
 	if strings.TrimSpace(rows[end].Text) == shellMode {
 		c.Mode = agent.ModeShell
 	}
-	if end > 0 && blank(rows[end-1]) {
+	if end > 0 && drawn.Blank(rows[end-1].Text) {
 		end--
 	}
 	var lines []string
 	for _, row := range rows[min(1, end):end] {
 		lines = append(lines, strings.TrimPrefix(row.Text, "  "))
 	}
-	whole := strings.Join(lines, "\n")
-	c.Text = strings.TrimRight(whole, " \n")
-	c.Blank = strings.Count(whole[len(c.Text):], "\n")
-	c.Above = !blank(rows[0]) || len(lines) >= max(height/3, 6)
-	switch {
-	case strings.TrimSpace(whole) == "":
-		c.Empty, c.Text, c.Blank = len(lines) <= 1, "", max(len(lines)-1, 0)
-	case strings.HasPrefix(c.Text, placeholder) && muted(rows[1], rows[len(rows)-1]):
-		c.Empty, c.Hint, c.Text, c.Blank = true, c.Text, "", 0
+	c.Above = !drawn.Blank(rows[0].Text) || len(lines) >= max(height/3, 6)
+	hint := len(lines) > 0 && strings.HasPrefix(lines[0], placeholder) && muted(rows[1], rows[len(rows)-1])
+	if hint { // it may be wrapped
+		lines = []string{strings.Join(lines, "\n")}
 	}
+	compose.Draft(c, lines, true, hint)
 	return c
 }
 
@@ -155,20 +126,13 @@ func muted(row, names agent.Row) bool {
 
 // queued are the messages that opencode keeps while it works, the first row of each.
 func queued(v *agent.View, from int) (list []string) {
-	for i := from; i >= 0; {
-		rows, top := block(v, i)
-		if len(rows) == 0 {
-			if strings.TrimSpace(v.Lines[i].Text) != "" {
-				break
-			}
-			i--
-			continue
-		}
+	for from = v.LastUpTo(from); from >= 0; {
+		rows, top := block(v, from)
 		if len(rows) < 3 || strings.TrimSpace(rows[len(rows)-2].Text) != "QUEUED" {
 			break
 		}
 		list = append([]string{strings.TrimSpace(rows[1].Text)}, list...)
-		i = top - 1
+		from = v.LastUpTo(top - 1)
 	}
 	return list
 }
@@ -179,16 +143,11 @@ var errorColor = uint32(terminal.RGB(224, 108, 117))
 // failed is the error at the end of the conversation: a block with a red bar, and below it only the line
 // that names the agent and its model. The plugin reports it too.
 func failed(v *agent.View, from int) *agent.Failure {
-	last := func() bool {
-		for from >= 0 && strings.TrimSpace(v.Lines[from].Text) == "" {
-			from--
-		}
-		return from >= 0
+	from = v.LastUpTo(from)
+	if from >= 0 && strings.HasPrefix(strings.TrimSpace(v.Lines[from].Text), "▣") {
+		from = v.LastUpTo(from - 1)
 	}
-	if last() && strings.HasPrefix(strings.TrimSpace(v.Lines[from].Text), "▣") {
-		from--
-	}
-	if !last() {
+	if from < 0 {
 		return nil
 	}
 	rows, top := block(v, from)
@@ -197,7 +156,7 @@ func failed(v *agent.View, from int) *agent.Failure {
 	}
 	var words []string
 	for _, row := range rows {
-		words = append(words, strings.TrimSpace(row.Text))
+		words = append(words, row.Text)
 	}
-	return (&errorReport{Message: strings.TrimSpace(strings.Join(words, " "))}).failure()
+	return (&errorReport{Message: drawn.Flat(strings.Join(words, " "))}).failure()
 }
