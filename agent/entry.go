@@ -45,3 +45,12 @@ func Called(d SubjectReader, at time.Time, call, tool string, input json.RawMess
 	}
 	return e
 }
+
+// Printed is what a tool printed: a text, or another value as JSON.
+func Printed(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		return string(raw)
+	}
+	return text
+}

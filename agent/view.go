@@ -158,3 +158,12 @@ func (v *View) Words(from, to int) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// Texts are the texts of the rows.
+func (v *View) Texts() []string {
+	texts := make([]string, len(v.Lines))
+	for i, row := range v.Lines {
+		texts[i] = row.Text
+	}
+	return texts
+}

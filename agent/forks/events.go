@@ -29,6 +29,7 @@ type Event struct {
 	Input        json.RawMessage `json:"tool_input"`
 	Notification string          `json:"notification_type"`
 	Message      string          `json:"message"`
+	AgentType    string          `json:"agent_type"`
 }
 
 // ReadEvent reads a payload into an agent's event, and its Event within that. The fact has what most events report;
@@ -62,6 +63,12 @@ func ReadEvent(payload []byte, event any, e *Event, own []string) (f agent.Fact,
 		f.Kind = agent.ToolStarted
 	case "PostToolUse", "PostToolUseFailure", "PermissionDenied", "AfterTool":
 		f.Kind = agent.ToolEnded
+	case "PostToolBatch":
+		f.Kind = agent.StepEnded
+	case "SubagentStart":
+		f.Kind, f.Evidence = agent.SubagentStarted, e.AgentType
+	case "SubagentStop":
+		f.Kind, f.Evidence = agent.SubagentEnded, e.AgentType
 	case "PreCompact":
 		f.Kind, f.Activity, f.Evidence = agent.Acting, &agent.Activity{Kind: agent.Compacting}, e.Trigger
 	case "PostCompact":

@@ -85,13 +85,9 @@ func (r *spoken) replied(d Driver) []agent.Entry {
 
 // output is what a tool printed. Gemini wraps it for the model.
 func output(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) != nil {
-		return string(raw)
-	}
-	inner, wrapped := strings.CutPrefix(text, "<untrusted_context>\n")
+	inner, wrapped := strings.CutPrefix(agent.Printed(raw), "<untrusted_context>\n")
 	if !wrapped {
-		return text
+		return inner
 	}
 	return strings.TrimSuffix(strings.TrimSuffix(inner, "</untrusted_context>"), "\n")
 }

@@ -1,6 +1,7 @@
 package qwen
 
 import (
+	"slices"
 	"strings"
 
 	"berth/agent"
@@ -58,20 +59,14 @@ const moreRows = "Press ctrl-s to show more lines"
 func (s *screen) dialog() *agent.Dialog {
 	end := s.last
 	if text := strings.TrimPrefix(s.rows[end], "  "); len(text) == len(s.rows[end]) || !forks.Spins(text) || !strings.Contains(text, waits) {
-		return s.startPage()
+		return nil
 	}
 	b := &box{screen: s, dialog: &agent.Dialog{Cols: s.view.Cols, Height: s.view.Rows}}
 	b.find(end - 1)
-	d := b.dialog
-	if len(d.Options) < 2 {
+	if len(b.dialog.Options) < 2 || !b.question() && !b.plan() && !b.permission() {
 		return nil
 	}
-	for _, read := range []func() bool{b.question, b.plan, b.permission} {
-		if read() {
-			return d
-		}
-	}
-	return nil
+	return b.dialog
 }
 
 // box is a dialog that is being read. Its rows are those from the one of its tool, or from the first one
@@ -116,13 +111,7 @@ func (b *box) find(at int) {
 			break
 		}
 	}
-	focused := 0
-	for _, o := range b.dialog.Options {
-		if o.Focused {
-			focused++
-		}
-	}
-	if want != 0 || focused != 1 {
+	if focused := b.dialog.OnlyOption(func(o agent.Option) bool { return o.Focused }); want != 0 || focused == 0 {
 		b.dialog.Options = nil
 		return
 	}
@@ -198,35 +187,22 @@ func (b *box) text(end int, command bool) int {
 func (b *box) body(left, to int) (rows []agent.DrawnRow, ok bool) {
 	ok = true
 	for i := b.text(to, left == commandIndent); i < to; i++ {
-		line := b.view.Lines[i]
-		line.Text = b.rows[i] // the scrollbar has a color of its own
-		row := agent.Drawn(line)
+		row := agent.Drawn(b.view.Lines[i])
 		text := strings.TrimPrefix(row.Text, strings.Repeat(" ", left))
 		ok = ok && (row.Text == "" || len(text)+left == len(row.Text))
 		row.Text = text
-		if text != "" || len(rows) > 0 {
-			rows = append(rows, row)
-		}
+		rows = append(rows, row)
 	}
-	for len(rows) > 0 && rows[len(rows)-1].Text == "" {
-		rows = rows[:len(rows)-1]
-	}
-	return rows, ok
+	return drawn.Inside(rows, textOf), ok
 }
 
-func joined(rows []agent.DrawnRow) string {
-	var lines []string
-	for _, row := range rows {
-		lines = append(lines, row.Text)
-	}
-	return strings.Join(lines, "\n")
-}
+func textOf(row agent.DrawnRow) string { return row.Text }
+
+func joined(rows []agent.DrawnRow) string { return strings.Join(drawn.Lines(rows), "\n") }
 
 // asks is the row of the question above the options, and the row after the text above it.
 func (b *box) asks() (question string, end int) {
-	i := b.first - 1
-	for ; i >= 0 && b.rows[i] == ""; i-- {
-	}
+	i := b.view.LastUpTo(b.first - 1)
 	if i < 0 || i <= b.head {
 		return "", b.first
 	}
@@ -254,7 +230,8 @@ func (b *box) permission() bool {
 	rows, ok := b.body(left, end)
 	d.Cut = d.Cut || !ok
 	// The classifier's warning is above the text, in a color of its own.
-	if n := blankRow(rows); n > 0 && n+1 < len(rows) && fallback.MatchString(rows[0].Text) && rows[0].OneColor && rows[0].Color != rows[n+1].Color {
+	blank := func(row agent.DrawnRow) bool { return row.Text == "" }
+	if n := slices.IndexFunc(rows, blank); n > 0 && n+1 < len(rows) && fallback.MatchString(rows[0].Text) && rows[0].OneColor && rows[0].Color != rows[n+1].Color {
 		d.Asked, rows = joined(rows[:n]), rows[n+1:]
 	}
 	d.Rows, d.Body = rows, joined(rows)
@@ -283,16 +260,6 @@ func (b *box) drops(end int) bool {
 	return !ok || rest != "" && !strings.HasPrefix(rest, "(")
 }
 
-// blankRow is the index of the first blank row; -1 without one.
-func blankRow(rows []agent.DrawnRow) int {
-	for i, row := range rows {
-		if row.Text == "" {
-			return i
-		}
-	}
-	return -1
-}
-
 // plan reads a plan's dialog, which has the plan's text.
 func (b *box) plan() bool {
 	d := b.dialog
@@ -314,10 +281,8 @@ var foot = pattern.New(`^↑/↓: Navigate \|`)
 // shows the answers.
 func (b *box) question() bool {
 	d := b.dialog
-	at := b.last + 1
-	for ; at < b.end && !foot.MatchString(strings.TrimSpace(b.rows[at])); at++ {
-	}
-	if at == b.end {
+	isFoot := func(row string) bool { return foot.MatchString(strings.TrimSpace(row)) }
+	if !slices.ContainsFunc(b.rows[b.last+1:max(b.end, b.last+1)], isFoot) {
 		return false
 	}
 	from := b.text(b.first, false)
@@ -339,23 +304,18 @@ func (b *box) question() bool {
 	if !d.Confirm {
 		end = b.first
 	}
-	var rows []string
-	for i := from; i < end; i++ {
-		rows = append(rows, strings.TrimSpace(b.rows[i]))
-	}
-	d.Body = strings.Trim(strings.Join(rows, "\n"), "\n")
+	d.Body = b.view.Text(from, end-1)
 	if len(d.Tabs) == 0 {
 		d.Key = string(agent.PromptQuestion) + " " + d.Title + "\n" + d.Body
 	}
 	for i := range d.Options {
-		o := &d.Options[i]
-		o.Label = strings.TrimSuffix(o.Label, " ✓")
-		if own := i == len(d.Options)-1 && !d.Confirm; own && o.Focused { // the line is open, after a mark
-			if d.Input = strings.TrimPrefix(o.Label, "> "); d.Input == hintOwn {
-				d.Input = ""
-			}
-			o.Label = hintOwn
+		d.Options[i].Label = strings.TrimSuffix(d.Options[i].Label, " ✓")
+	}
+	if own := &d.Options[len(d.Options)-1]; own.Focused && !d.Confirm { // the line is open, after a mark
+		if d.Input = strings.TrimPrefix(own.Label, "> "); d.Input == hintOwn {
+			d.Input = ""
 		}
+		own.Label = hintOwn
 	}
 	d.Type = agent.PromptQuestion
 	return true
@@ -380,9 +340,6 @@ func tabs(row string) (list []string, current int) {
 	}
 	return list, current
 }
-
-// startPage reads a page of the start, such as the choice of a login.
-func (s *screen) startPage() *agent.Dialog { return nil }
 
 // besideCommand is how many columns are beside a command's rows, and layoutBeside how many Qwen Code reckons
 // with when it breaks them.

@@ -17,7 +17,6 @@ type event struct {
 	Mode        string `json:"permission_mode"`
 	Call        string `json:"tool_call_id"`
 	Agent       string `json:"agent_id"`
-	AgentType   string `json:"agent_type"`
 	LastMessage string `json:"last_assistant_message"`
 	Error       string `json:"error"`
 	Details     string `json:"error_details"`
@@ -36,24 +35,16 @@ func (Driver) Hook(payload []byte) ([]agent.Fact, error) {
 	if filepath.IsAbs(e.Transcript) && filepath.Base(e.Transcript) == e.Session+".jsonl" {
 		f.Log = filepath.Clean(e.Transcript)
 	}
-	switch e.Name {
-	case "UserPromptSubmit":
-		if e.Prompt == "" { // it comes without a message too, when all tools of a step have ended
-			f.Kind = agent.StepEnded
-		}
-	case "PostToolBatch":
+	switch {
+	case f.Kind == agent.TurnStarted && e.Prompt == "": // it comes without a message too, when all tools of a step have ended
 		f.Kind = agent.StepEnded
-	case "PermissionRequest":
+	case e.Name == "PermissionRequest":
 		f.Kind, f.Request = agent.Asked, request(e.Tool, e.Input, e.AgentType)
-	case "Stop":
+	case e.Name == "Stop":
 		f.Text, f.Evidence = e.LastMessage, agent.FirstLine(e.LastMessage)
-	case "StopFailure":
+	case e.Name == "StopFailure":
 		f.Kind, f.How, f.Evidence = agent.TurnEnded, agent.Failed, e.Error+": "+agent.FirstLine(e.Details)
 		f.Failure = failure(e.Error, e.Details)
-	case "SubagentStart":
-		f.Kind, f.Evidence = agent.SubagentStarted, e.AgentType
-	case "SubagentStop":
-		f.Kind, f.Evidence = agent.SubagentEnded, e.AgentType
 	}
 	return []agent.Fact{f}, nil
 }

@@ -94,8 +94,9 @@ func page(w *forks.Way, index, tabs int, q *agent.Question, pick agent.QuestionP
 		return fmt.Errorf("%w: it takes one of its options, or one line of text", agent.ErrAnswer)
 	}
 	ticked := map[int]bool{}
-	// at: the page with this option focused, and with these boxes ticked.
-	at := func(focus int, boxes map[int]bool, line string) func(*agent.Dialog) bool {
+	// at: the page with this option focused, and with the boxes ticked that are so far.
+	at := func(focus int, line string) func(*agent.Dialog) bool {
+		boxes := maps.Clone(ticked)
 		return func(d *agent.Dialog) bool {
 			if d.Current != index || len(d.Tabs) != tabs || drawn.Squeeze(d.Body) != drawn.Squeeze(q.Text) || len(d.Options) != own {
 				return false
@@ -115,23 +116,21 @@ func page(w *forks.Way, index, tabs int, q *agent.Question, pick agent.QuestionP
 		if n < 1 || n >= own || n > 9 {
 			return fmt.Errorf("%w: it has the options 1 to %d", agent.ErrAnswer, own-1)
 		}
-		boxes := maps.Clone(ticked)
-		w.Add(agent.Step{Key: strconv.Itoa(n), Wants: "its options"}, at(0, boxes, ""))
+		w.Add(agent.Step{Key: strconv.Itoa(n), Wants: "its options"}, at(0, ""))
 		if q.MultiSelect {
-			w.Add(agent.Step{Key: "Space", Wants: "option " + strconv.Itoa(n)}, at(n, boxes, ""))
+			w.Add(agent.Step{Key: "Space", Wants: "option " + strconv.Itoa(n)}, at(n, ""))
 			ticked[n] = true
 		}
 	}
-	boxes := maps.Clone(ticked)
 	if words != "" {
 		if own > 9 {
 			return fmt.Errorf("%w: its line has no key; attach", agent.ErrCannot)
 		}
-		w.Add(agent.Step{Key: strconv.Itoa(own), Wants: "its options"}, at(0, boxes, ""))
-		w.Add(agent.Step{Paste: words, ShownFor: lineAfter, Wants: "its line, empty"}, at(own, boxes, ""))
-		w.Add(agent.Step{Key: "Enter", ShownFor: lineAfter, Wants: "the text in its line"}, at(own, boxes, words))
+		w.Add(agent.Step{Key: strconv.Itoa(own), Wants: "its options"}, at(0, ""))
+		w.Add(agent.Step{Paste: words, ShownFor: lineAfter, Wants: "its line, empty"}, at(own, ""))
+		w.Add(agent.Step{Key: "Enter", ShownFor: lineAfter, Wants: "the text in its line"}, at(own, words))
 	} else if q.MultiSelect {
-		w.Add(agent.Step{Key: "Enter", Wants: "its ticks"}, at(pick.Options[len(pick.Options)-1], boxes, ""))
+		w.Add(agent.Step{Key: "Enter", Wants: "its ticks"}, at(pick.Options[len(pick.Options)-1], ""))
 	}
 	return nil
 }

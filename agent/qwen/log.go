@@ -1,7 +1,6 @@
 package qwen
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -128,19 +127,10 @@ func (d Driver) Entries(line []byte) (all []agent.Entry) {
 			if p.Response != nil {
 				out := p.Response.Response
 				all = append(all, agent.Entry{
-					Kind: agent.EntryResult, At: r.Time, Call: p.Response.ID, Text: printed(out.Output) + out.Error, Failed: r.Result.Status != "success",
+					Kind: agent.EntryResult, At: r.Time, Call: p.Response.ID, Text: agent.Printed(out.Output) + out.Error, Failed: r.Result.Status != "success",
 				})
 			}
 		}
 	}
 	return all
-}
-
-// printed is what a tool printed: text, or another value.
-func printed(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) != nil {
-		return string(bytes.TrimSpace(raw))
-	}
-	return text
 }

@@ -2,6 +2,7 @@ package qwen
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"berth/agent"
@@ -55,14 +56,10 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 		if d.Tool != toolShell {
 			return agent.NoMatch
 		}
-		var rows []string
-		for _, row := range d.Rows {
-			rows = append(rows, row.Text)
-		}
-		command := strings.TrimSpace(p.FullInput)
-		m := drawn.Text{Rows: shown(rows), Width: d.Cols - layoutBeside, Shell: true, Cut: d.Cut}.Of(command)
+		rows, command := shown(drawn.Lines(d.Rows)), strings.TrimSpace(p.FullInput)
+		m := drawn.Text{Rows: rows, Width: d.Cols - layoutBeside, Shell: true, Cut: d.Cut}.Of(command)
 		if m == agent.NoMatch && d.Cut {
-			m = agent.MatchIf(drops(shown(rows), command), agent.PartMatch)
+			m = agent.MatchIf(drops(rows, command), agent.PartMatch)
 		}
 		return m
 	case toolWrite, toolEdit: // the dialog leaves out rows of a change without room
@@ -90,10 +87,8 @@ func drops(rows []string, text string) bool {
 
 // shown are the rows without the one in place of those that have no room.
 func shown(rows []string) []string {
-	for i, row := range rows {
-		if hidden.MatchString(row) {
-			return append(rows[:i:i], rows[i+1:]...)
-		}
+	if i := slices.IndexFunc(rows, hidden.MatchString); i >= 0 {
+		return slices.Delete(rows, i, i+1)
 	}
 	return rows
 }

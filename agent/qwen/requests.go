@@ -100,7 +100,5 @@ func (Driver) Fill(r *agent.Request, d *agent.Dialog) {
 		if r.Text == nil {
 			r.Text = agent.Pointer(d.Body)
 		}
-	case agent.PromptSetup, agent.PromptNotice:
-		r.Text = agent.Pointer(d.Body)
 	}
 }

@@ -1,6 +1,7 @@
 package qwen
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -16,13 +17,14 @@ import (
 // these is the conversation, which can look like anything.
 func (Driver) Screen(v *agent.View) *agent.Reading {
 	r := &agent.Reading{}
-	s := newScreen(v)
+	v = withoutScrollbar(v)
+	s := &screen{view: v, rows: v.Texts(), last: v.LastRow()}
 	if s.last < 0 {
 		return r
 	}
 	if top, bottom, ok := s.composer(); ok {
 		r.Composer = s.readComposer(top, bottom)
-		r.Footer = s.join(bottom+1, s.last)
+		r.Footer = v.Words(bottom+1, s.last)
 		r.Mode = mode(r.Footer)
 		s.above(r, top)
 		return r
@@ -31,35 +33,23 @@ func (Driver) Screen(v *agent.View) *agent.Reading {
 	return r
 }
 
-// screen is a View that is being read: its rows without the scrollbar.
+// screen is a View that is being read.
 type screen struct {
 	view *agent.View
 	rows []string
 	last int // the last row that isn't blank
 }
 
-func newScreen(v *agent.View) *screen {
-	s := &screen{view: v, last: -1}
+// withoutScrollbar is the screen without the scrollbar in its last column, which has a color of its own.
+func withoutScrollbar(v *agent.View) *agent.View {
+	out := *v
+	out.Lines = slices.Clone(v.Lines)
 	for i, row := range v.Lines {
-		text := row.Text
-		if end := strings.TrimSuffix(strings.TrimSuffix(text, "│"), "█"); end != text && terminal.StringWidth(text) == v.Cols {
-			text = strings.TrimRight(end, " ")
-		}
-		if s.rows = append(s.rows, text); text != "" {
-			s.last = i
+		if end := strings.TrimSuffix(strings.TrimSuffix(row.Text, "│"), "█"); end != row.Text && terminal.StringWidth(row.Text) == v.Cols {
+			out.Lines[i].Text = strings.TrimRight(end, " ")
 		}
 	}
-	return s
-}
-
-func (s *screen) join(from, to int) string {
-	var lines []string
-	for i := max(from, 0); i <= to; i++ {
-		if text := strings.TrimSpace(s.rows[i]); text != "" {
-			lines = append(lines, text)
-		}
-	}
-	return strings.Join(lines, "\n")
+	return &out
 }
 
 // approvals are the approval modes by the words of the footer, and the modes' names in the hooks.
