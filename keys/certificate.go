@@ -29,8 +29,10 @@ var (
 const (
 	forceCommand  = "force-command"
 	sourceAddress = "source-address"
-	permitPTY     = "permit-pty"        // an extension
-	noTouch       = "no-touch-required" // an extension; the SSH library obeys it
+	permitPTY     = "permit-pty" // an extension
+	// an extension, without which no host of a fleet is reached end to end
+	permitForwarding = "permit-port-forwarding"
+	noTouch          = "no-touch-required" // an extension; the SSH library obeys it
 )
 
 // Plain is the key of a client that proved key: for a certificate, the certified key.
@@ -150,6 +152,9 @@ func (e entry) certified(cert *ssh.Certificate, remote net.Addr) (Identity, erro
 	}
 	if !hasExtension(cert, permitPTY) {
 		id.NoPTY = true
+	}
+	if !hasExtension(cert, permitForwarding) {
+		id.NoForward = true
 	}
 	command, forced := cert.CriticalOptions[forceCommand]
 	switch {

@@ -41,6 +41,7 @@ type Identity struct {
 	Verbs       []string  // empty is all that the role may; for KindAgent what its session's children widens
 	Command     string    // forced command: replaces the client's command
 	NoPTY       bool      // no-pty or restrict
+	NoForward   bool      // no-port-forwarding, restrict or permitopen=
 	Prefixes    string    // prefix keys of attached terminals, as control characters; empty is the server's
 	Expires     time.Time // zero is never
 	Source      string    // remote address or unix

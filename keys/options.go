@@ -83,15 +83,15 @@ type grants struct {
 	noPTY      bool
 	sessions   []string
 	verbs      []string
+	noForward  bool
 	authority  bool
 	principals []string
 	prefixes   string // of attached terminals; empty if the line has no prefix=
 }
 
-// noEffect are options that only restrict, or only grant, what Berth never grants: forwarding of any
-// kind and the user's rc file.
+// noEffect are options that only restrict, or only grant, what Berth never grants: forwarding of an agent or of X11,
+// and the user's rc file.
 var noEffect = map[string]bool{
-	"port-forwarding": true, "no-port-forwarding": true,
 	"agent-forwarding": true, "no-agent-forwarding": true,
 	"x11-forwarding": true, "no-x11-forwarding": true,
 	"user-rc": true, "no-user-rc": true,
@@ -100,7 +100,7 @@ var noEffect = map[string]bool{
 // noEffectValue are such options with a value. environment= is one of them because a client's
 // environment never reaches a session.
 var noEffectValue = map[string]string{
-	"permitopen":   "forwarding is never given",
+	"permitopen":   "no address is reached, and it also takes the hosts of a fleet",
 	"permitlisten": "forwarding is never given",
 	"tunnel":       "tunnels are never given",
 	"environment":  "an SSH client's environment never reaches a session",
@@ -130,6 +130,9 @@ func readOptions(options []option) (g grants, notices []string, f *fault) {
 }
 
 func (g *grants) apply(o option) (notice string, f *fault) {
+	if o.name == "permitopen" {
+		g.noForward = true // it allows some addresses, and no host of a fleet is one
+	}
 	if why, ok := noEffectValue[o.name]; ok && o.hasValue {
 		return fmt.Sprintf("%s= has no effect: %s", o.name, why), nil
 	}
@@ -139,8 +142,14 @@ func (g *grants) apply(o option) (notice string, f *fault) {
 	switch {
 	case noEffect[o.name]:
 		return "", nil
-	case o.name == "restrict" || o.name == "no-pty":
+	case o.name == "restrict":
+		g.noPTY, g.noForward = true, true
+	case o.name == "no-pty":
 		g.noPTY = true
+	case o.name == "no-port-forwarding":
+		g.noForward = true
+	case o.name == "port-forwarding":
+		g.noForward = false
 	case o.name == "pty":
 		g.noPTY = false
 	case o.name == "cert-authority":
@@ -194,7 +203,7 @@ func (g *grants) applyValue(name, value string) (notice string, f *fault) {
 			return accessNotice(g.verbs), nil
 		}
 	default:
-		if noEffect[name] || name == "restrict" || name == "pty" || name == "no-pty" || name == "cert-authority" {
+		if noEffect[name] || name == "port-forwarding" || name == "no-port-forwarding" || name == "restrict" || name == "pty" || name == "no-pty" || name == "cert-authority" {
 			return "", faultf("write it without =", "%s takes no value", name)
 		}
 		return "", unknownOption(name)

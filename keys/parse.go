@@ -273,7 +273,7 @@ func (e entry) identity(remote net.Addr) Identity {
 	id := Identity{
 		Kind: KindKey, Name: e.name, Fingerprint: e.fingerprint,
 		Role: e.role, RoleByDefault: e.defaulted,
-		Sessions: e.sessions, Verbs: e.verbs, Command: e.command, NoPTY: e.noPTY, Prefixes: e.prefixes,
+		Sessions: e.sessions, Verbs: e.verbs, Command: e.command, NoPTY: e.noPTY, NoForward: e.noForward, Prefixes: e.prefixes,
 		Expires: e.expires, Line: e.line,
 	}
 	if remote != nil {

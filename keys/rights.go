@@ -142,6 +142,22 @@ func (id Identity) Sees(name string, tags []string) bool {
 	return false
 }
 
+// MayForward checks that id may reach a fleet's hosts end to end, by ssh -J. What the host lets the caller's own key
+// do there is more than a narrowed key has here, so such a key may not.
+func (id Identity) MayForward() error {
+	switch {
+	case id.Kind != KindKey:
+		return id.denied("ssh -J", id.Name+" may not use ssh -J: it takes a key, over the network")
+	case id.Narrowed() || id.Command != "" || id.NoForward:
+		return id.denied("ssh -J", id.Name+" may not use ssh -J: its key has sessions=, verbs=, command=, restrict, permitopen= or no-port-forwarding")
+	case id.Role == None:
+		return id.denied("ssh -J", id.Name+" has no role")
+	case id.ViaGateway():
+		return id.denied("ssh -J", id.Name+" may not use ssh -J: it came through a gateway itself")
+	}
+	return nil
+}
+
 // SeesOn is Sees for a session of a fleet's host: the part of sessions= that is about that host counts.
 func (id Identity) SeesOn(host, name string, tags []string) bool {
 	if id.Kind == KindAgent || len(id.Sessions) == 0 {

@@ -34,6 +34,9 @@ type Options struct {
 	// nil, neither changes.
 	AgentOf func(session string) (name string, verbs []string, ok bool)
 
+	// Forward reaches a fleet's hosts end to end; nil: nothing is forwarded.
+	Forward *Forward
+
 	Log   *slog.Logger     // nil is slog.Default()
 	Audit func(Login)      // called for each accepted and refused login, concurrently; may be nil
 	Now   func() time.Time // wall clock for key expiry and audit; nil is time.Now

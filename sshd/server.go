@@ -43,6 +43,8 @@ type Server struct {
 	mu       sync.Mutex
 	others   map[string]*net.UnixListener // of other users, by path; see Admit
 	carried  map[*carried]struct{}        // see Carry
+	forward  *Forward
+	forwards forwards
 	serving  bool
 	stopping bool
 	live     map[*connection]struct{}
@@ -68,7 +70,7 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{
 		keys: o.Keys, limits: o.Limits.withDefaults(), local: o.Local,
-		holders: o.Holders, agentOf: o.AgentOf, log: o.Log, audit: o.Audit, clock: o.Now,
+		holders: o.Holders, agentOf: o.AgentOf, forward: o.Forward, log: o.Log, audit: o.Audit, clock: o.Now,
 		live: map[*connection]struct{}{}, others: map[string]*net.UnixListener{}, carried: map[*carried]struct{}{}, stop: make(chan struct{}),
 	}
 	s.ssh = newSSHServer(o.Handler, o.HostKeys, s.limits.LoginGrace)

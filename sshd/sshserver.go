@@ -24,6 +24,9 @@ func newSSHServer(handler ssh.Handler, hostKeys []gossh.Signer, loginGrace time.
 			"session": func(_ *ssh.Server, conn *gossh.ServerConn, offered gossh.NewChannel, ctx ssh.Context) {
 				connectionOf(ctx).openSession(conn, offered, ctx)
 			},
+			"direct-tcpip": func(_ *ssh.Server, conn *gossh.ServerConn, offered gossh.NewChannel, ctx ssh.Context) {
+				connectionOf(ctx).openDirect(conn, offered)
+			},
 			"default": func(_ *ssh.Server, _ *gossh.ServerConn, offered gossh.NewChannel, ctx ssh.Context) {
 				connectionOf(ctx).refuseChannel(offered)
 			},

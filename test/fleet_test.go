@@ -384,3 +384,86 @@ func TestFleetAttach(t *testing.T) {
 	}
 	gw.refused(3, "there is no session", "operator", "attach", "box2/none")
 }
+
+// jump runs a verb on a host with its own key, end to end through the gateway.
+func (b *box) jump(gw *box, over, to, key string, args ...string) result {
+	b.t.Helper()
+	proxy := "ssh -F " + gw.dir + "/ssh_config -o LogLevel=INFO " + over + " -W " + to
+	cmd := b.ssh("-o", append([]string{"ProxyCommand=" + proxy, key}, args...)...)
+	var out, messages bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &messages
+	err := cmd.Run()
+	return result{out.String(), messages.String(), exitStatus(err)}
+}
+
+// TestFleetJump is ssh -J: the host sees the person's own key proven, and the gateway forwards to hosts alone.
+func TestFleetJump(t *testing.T) {
+	t.Parallel()
+	gw, hosts := newFleet(t, "box2")
+	box2 := hosts[0]
+	if r := box2.jump(gw, "viewer", "box2:22", "admin", "whoami"); r.status != 0 || !strings.Contains(r.out, `"identity":"admin"`) || !strings.Contains(r.out, `"role":"admin"`) {
+		t.Errorf("%+v", r)
+	}
+	if err := gw.makeKey("tight"); err != nil {
+		t.Fatal(err)
+	}
+	if err := gw.list("tight", `role="admin",restrict`); err != nil {
+		t.Fatal(err)
+	}
+	gw.sees("tight", "admin", "access", "ls")
+	for name, c := range map[string]struct{ over, to, key, want string }{
+		"a narrowed key":              {"narrow", "box2:22", "admin", "may not use ssh -J"},
+		"a restricted key":            {"tight", "box2:22", "admin", "may not use ssh -J"},
+		"a key that isn't admitted":   {"attacker", "box2:22", "admin", "(?i)denied"},
+		"the host doesn't know it":    {"admin", "box2:22", "attacker", "(?i)denied"},
+		"an address":                  {"admin", "127.0.0.1:22", "admin", "there is no host"},
+		"a host that isn't in it":     {"admin", "box3:22", "admin", "there is no host"},
+		"a name that is a NATS place": {"admin", "*:22", "admin", "there is no host"},
+	} {
+		if r := box2.jump(gw, c.over, c.to, c.key, "whoami"); r.status != 255 || !regexp.MustCompile(c.want).MatchString(r.err) {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	if r := gw.jump(box2, "admin", "gw:22", "admin", "whoami"); r.status != 255 || !strings.Contains(r.err, "forwards nothing") {
+		t.Errorf("over a server that isn't a gateway: %+v", r)
+	}
+	box2.kill()
+	if r := gw.jump(gw, "admin", "box2:22", "admin", "whoami"); r.status != 255 || !strings.Contains(r.err, "can't be reached") {
+		t.Errorf("a host that is away: %+v", r)
+	}
+	box2.serve()
+}
+
+// TestFleetAgents: a process inside a session of the gateway reaches no host, by any way; one of a host has no
+// more there than without a fleet.
+func TestFleetAgents(t *testing.T) {
+	t.Parallel()
+	gw, hosts := newFleet(t, "box2")
+	box2 := hosts[0]
+	gw.must("admin", "new", "shell", "--env", "GORACE=atexit_sleep_ms=0", "--", "sh")
+	run := func(b *box, session, line string) string {
+		t.Helper()
+		b.must("admin", "input", session, "--enter", "'clear; "+line+" 2>&1 | tail -4; echo status done'")
+		return b.sees(`(?m)^status done`, "admin", "screen", session, "--text")
+	}
+	for _, line := range []string{"state box2/api", "input box2/api --enter hello", "attach box2/api", "fleet ls", "fleet invite box9"} {
+		if out := run(gw, "shell", berth+" "+line); !strings.Contains(out, "may not use") && !strings.Contains(out, "no session") {
+			t.Errorf("%s: %s", line, out)
+		}
+	}
+	if out := run(gw, "shell", berth+" ls -q"); strings.Contains(out, "box2") || !strings.Contains(out, "shell") {
+		t.Errorf("ls: %s", out)
+	}
+	// With a key of a person: it is still the session's process, because the connection is from this machine.
+	config := gw.dir + "/ssh_config"
+	if out := run(gw, "shell", "ssh -F "+config+" admin state box2/api"); !strings.Contains(out, "no session") && !strings.Contains(out, "may not use") {
+		t.Errorf("with a stolen key: %s", out)
+	}
+	if out := run(gw, "shell", "ssh -o LogLevel=INFO -F "+config+" admin -W box2:22"); !strings.Contains(out, "may not use ssh -J") {
+		t.Errorf("forwarding: %s", out)
+	}
+	box2.must("admin", "new", "shell", "--env", "GORACE=atexit_sleep_ms=0", "--", "sh")
+	if out := run(box2, "shell", berth+" fleet leave"); !strings.Contains(out, "may not use") {
+		t.Errorf("leave: %s", out)
+	}
+}

@@ -59,14 +59,14 @@ func (s *server) openFleet() (err error) {
 		public = append(public, k.Signer.PublicKey())
 	}
 	s.fleet.member, err = member.New(member.Options{
-		File: filepath.Join(s.config.StateDir, "fleet.json"), HostKeys: public, Log: s.log,
+		File: filepath.Join(s.config.StateDir, "fleet.json"), HostKeys: public, Keys: sshd.StoreKeys(s.keys), Log: s.log,
 		Carry: func(l net.Listener, source sshd.KeySource) error { return s.edge.Carry(l, unrevoked{source, s.keys}) },
 		Beat:  s.beat, Rows: s.rows, Head: func() uint64 { return s.sessions.Events().Head() },
 	})
 	return err
 }
 
-// unrevoked are callers with a pass whose keys aren't revoked on this server.
+// unrevoked are callers whose keys aren't revoked on this server, with a pass or without.
 type unrevoked struct {
 	sshd.KeySource
 	store *keys.Store
@@ -78,11 +78,10 @@ func (u unrevoked) Lookup(key gossh.PublicKey, remote net.Addr, now time.Time) (
 	if err != nil {
 		return id, err
 	}
-	pass, ok := key.(*gossh.Certificate)
-	if !ok {
-		return keys.Identity{}, fmt.Errorf("%w: it isn't a certificate", keys.ErrPass)
+	if pass, ok := key.(*gossh.Certificate); ok && keys.IsPass(pass) {
+		err = u.store.Current().CheckPass(pass, id.Fingerprint)
 	}
-	return id, u.store.Current().CheckPass(pass, id.Fingerprint)
+	return id, err // a key of this server's own was looked up with its revocations
 }
 
 // Changed is closed when this server's revocations change. The source's own changes end its connections.
@@ -230,6 +229,23 @@ func (s *server) reach() dispatch.Reach {
 		}
 		s.log.Warn("a host of the fleet refused a caller", "host", host, "identity", person.Name, "error", err)
 		return nil, api.Errorf(api.CodeDenied, "%s refused the login: its log says why, such as a clock that is minutes off", host).With("host", host)
+	}
+}
+
+// forward is a gateway's way to its hosts for ssh -J; nil on another server.
+func (s *server) forward() *sshd.Forward {
+	if s.config.Fleet.Listen == "" {
+		return nil
+	}
+	return &sshd.Forward{
+		Allowed: keys.Identity.MayForward,
+		Dial: func(ctx context.Context, host string) (net.Conn, error) {
+			conn, err := s.fleet.gateway.Dial(ctx, host)
+			if err != nil && api.AsError(err).Code == api.CodeInternal {
+				return nil, s.unreachable(host)
+			}
+			return conn, err
+		},
 	}
 }
 

@@ -353,7 +353,7 @@ func (s *server) listen() error {
 	}
 	s.edge, err = sshd.New(sshd.Options{
 		Listen: []string{s.config.Listen}, Socket: filepath.Join(s.config.RuntimeDir, socketName), HostKeys: signers,
-		Keys: sshd.StoreKeys(s.keys), Handler: d.Handler(), Holders: s.holders, AgentOf: s.agentOf, Local: s.config.LocalRole(), Log: s.log, Now: time.Now, Audit: s.login,
+		Keys: sshd.StoreKeys(s.keys), Handler: d.Handler(), Forward: s.forward(), Holders: s.holders, AgentOf: s.agentOf, Local: s.config.LocalRole(), Log: s.log, Now: time.Now, Audit: s.login,
 		Limits: sshd.Limits{
 			Startups: l.MaxStartups, StartupsPerSource: l.PerSource, LoginGrace: l.LoginGrace, AuthTries: l.MaxAuthTries, Channels: l.ChannelsPerConnection,
 			EnvBytes: int(l.EnvBytes), CommandBytes: int(l.CommandBytes), Verbs: float64(l.VerbsPerSecond), Logins: float64(l.LoginsPerSecond), Connections: l.Connections,

@@ -224,6 +224,14 @@ func (g *Gateway) Client(ctx context.Context, host string, person keys.Identity)
 	return g.relay.Client(ctx, host, person)
 }
 
+// Dial opens a connection to a host's SSH server, for a caller who proves an own key there.
+func (g *Gateway) Dial(ctx context.Context, host string) (net.Conn, error) {
+	if _, err := g.roster.Host(host); err != nil {
+		return nil, noHost(host)
+	}
+	return g.dialer.Dial(ctx, host)
+}
+
 // Close ends all connections to hosts and the NATS server.
 func (g *Gateway) Close() {
 	close(g.stop)

@@ -33,6 +33,7 @@ import (
 type Options struct {
 	File     string            // of the membership
 	HostKeys []gossh.PublicKey // of this server; the gateway admits no other
+	Keys     sshd.KeySource    // of this server
 	Carry    func(net.Listener, sshd.KeySource) error
 	Log      *slog.Logger
 
@@ -111,7 +112,7 @@ func (in *joined) start(o Options) (err error) {
 		return err
 	}
 	if in.listener, err = conn.Listen(in.nc, in.Name, conn.Options{}); err == nil {
-		err = o.Carry(in.listener, passes{in.rules})
+		err = o.Carry(in.listener, callers{o.Keys, in.rules})
 	}
 	if err == nil {
 		in.reporter, err = startReporter(o, in.nc, in.Name)
@@ -136,15 +137,19 @@ func (in *joined) stop() {
 	}
 }
 
-// passes are who may log in over the gateway: callers with a pass, and no others.
-type passes struct{ rules keys.PassRules }
-
-func (p passes) Lookup(key gossh.PublicKey, _ net.Addr, now time.Time) (keys.Identity, error) {
-	return p.rules.Identity(key, now)
+// callers are who may log in over the gateway: those with a pass, and those who prove a key of this server's own,
+// end to end by ssh -J. A key's from= never admits the latter, because their address isn't known.
+type callers struct {
+	sshd.KeySource
+	rules keys.PassRules
 }
 
-// Changed is nil: a change of the membership ends its connections.
-func (passes) Changed() <-chan struct{} { return nil }
+func (c callers) Lookup(key gossh.PublicKey, remote net.Addr, now time.Time) (keys.Identity, error) {
+	if cert, ok := key.(*gossh.Certificate); ok && keys.IsPass(cert) {
+		return c.rules.Identity(key, now)
+	}
+	return c.KeySource.Lookup(key, remote, now)
+}
 
 // errClosed is the answer while the server ends.
 var errClosed = api.Errorf(api.CodeInternal, "the server is shutting down")
