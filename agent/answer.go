@@ -75,6 +75,19 @@ func (a Answer) Named(p *Request) (Answer, error) {
 	return a, nil
 }
 
+// Picks are what the answer chooses for each of that number of questions; none if it isn't an answer to them.
+func (a Answer) Picks(questions int) []QuestionPick {
+	switch {
+	case a.Kind == AnswerEach && len(a.Each) == questions:
+		return a.Each
+	case a.Kind == ChooseOption && questions == 1:
+		return []QuestionPick{{Options: []int{a.Option}}}
+	case a.Kind == AnswerText && questions == 1:
+		return []QuestionPick{{Text: a.Text}}
+	}
+	return nil
+}
+
 // option is the number of the option with that label, from 1; 0 when there is none. It ignores
 // letter case. If several options have the label, or they differ in case alone and none matches
 // exactly, it is -1.

@@ -154,6 +154,14 @@ func (p *Request) SetInput(input string) {
 	p.Input = &shown
 }
 
+// SetWhole sets all of what the tool would do, where the input is a part of it, such as a file's name; nothing if whole is
+// empty.
+func (p *Request) SetWhole(whole string) {
+	if whole != "" {
+		p.FullInput, p.InputBytes, p.InputTruncated = whole, len(whole), true
+	}
+}
+
 // InPart reports whether Berth knows only a part of what the tool would do, such as the file of an edit
 // whose dialog shows nothing else. SetInPart sets that.
 func (p *Request) InPart() bool { return p.Input != nil && p.InputTruncated && p.InputBytes == 0 }

@@ -1,8 +1,7 @@
-// Package forks holds what the drivers of Gemini CLI and of Qwen Code share. Qwen Code is a fork of
-// Gemini CLI: both read the same signs in a message, draw the same characters, have the same tools and
-// numbered dialogs, and take the same options for a conversation. The driver of opencode lists the
-// same undrawn characters. That of Copilot CLI shares these options, the reading of tools' inputs and
-// of hook events. All functions are pure.
+// Package forks holds what the drivers of Gemini CLI, Qwen Code, Copilot CLI and opencode share. Qwen Code is a fork of
+// Gemini CLI: both read the same signs in a message, draw the same characters, and have the same tools and numbered
+// dialogs. The others share the reading of tools' inputs and of hook events, the pages of questions, the keys of dialogs
+// with options, and Copilot CLI the options for a conversation. All functions are pure.
 package forks
 
 import (

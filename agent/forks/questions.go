@@ -70,10 +70,8 @@ func (q Questions) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (k ag
 	case a.Kind == agent.AnswerEach:
 	case asks > 1:
 		return k, fmt.Errorf("%w: it asks %d questions; answer each: answer 1=N 2=N", agent.ErrAnswer, asks)
-	case a.Kind == agent.AnswerText:
-		each = []agent.QuestionPick{{Text: a.Text}}
-	case a.Kind == agent.ChooseOption:
-		each = []agent.QuestionPick{{Options: []int{a.Option}}}
+	case a.Kind == agent.AnswerText, a.Kind == agent.ChooseOption:
+		each = a.Picks(1)
 	default:
 		return k, fmt.Errorf("%w: a question takes option N, text TEXT, answer Q=N or deny", agent.ErrAnswer)
 	}

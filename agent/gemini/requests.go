@@ -60,9 +60,7 @@ func asked(d *details) *agent.Request {
 	case kindEdit:
 		r.Title, r.Options = agent.Pointer(d.Title), editing
 		r.SetInput(d.File)
-		if d.Diff != "" {
-			r.FullInput, r.InputBytes, r.InputTruncated = d.Diff, len(d.Diff), true
-		}
+		r.SetWhole(d.Diff)
 	default:
 		r.Title = agent.Pointer(d.Title)
 		r.Tool = agent.Pointer(tools[d.Title])

@@ -50,17 +50,22 @@ func dialog(v *agent.View, rows []agent.Row, top int) *agent.Dialog {
 	if rows = drawn.Inside(rows, textOf); len(rows) == 0 {
 		return nil
 	}
-	broken := false // the terminal broke a row, so the rows below may draw something else than opencode meant
-	for _, row := range rows {
-		d.Lines = append(d.Lines, strings.TrimPrefix(row.Text, "  "))
-		broken = broken || row.Wrapped
-	}
+	d.Lines = unindented(rows)
 	page, asks := pages[strings.TrimSpace(rows[0].Text)]
 	if asks && !permission(d, rows, page.title, page.buttons) || !asks && !question(d, top) {
 		return nil
 	}
-	d.Cut = d.Cut || broken
+	// The terminal broke a row, so the rows below may draw something else than opencode meant.
+	d.Cut = d.Cut || slices.ContainsFunc(rows, func(row agent.Row) bool { return row.Wrapped })
 	return d
+}
+
+// unindented are the texts of rows without their indent.
+func unindented(rows []agent.Row) (lines []string) {
+	for _, row := range rows {
+		lines = append(lines, strings.TrimPrefix(row.Text, "  "))
+	}
+	return lines
 }
 
 // keyName is the name of a key's effect beside the buttons, or below them on a narrow screen.

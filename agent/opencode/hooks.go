@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -89,26 +90,31 @@ func (Driver) Hook(payload []byte) ([]agent.Fact, error) {
 	return facts, nil
 }
 
+// kinds are the facts of events that need no further look, or that fill completes. Of "question.replied" and
+// "question.rejected" the end of the hook, of the call and of the dialog close the prompt: another one of its type may be
+// open.
+var kinds = map[string]agent.Kind{
+	"conversation": agent.ConversationStarted, "turn": agent.TurnStarted, "queued": agent.Queued, "retry": agent.Acting, "compacted": agent.Acting,
+	"permission.asked": agent.Asked, "question.asked": agent.Asked, "step": agent.StepEnded,
+}
+
 // fill completes the fact with what the event reports.
 func (e *event) fill(f *agent.Fact) {
+	f.Kind = cmp.Or(kinds[e.Name], agent.Noted)
 	switch e.Name {
 	case "conversation":
-		f.Kind, f.Text, f.Evidence = agent.ConversationStarted, e.Source, e.Source
-	case "turn":
-		f.Kind, f.Text, f.Evidence = agent.TurnStarted, e.Text, agent.FirstLine(e.Text)
-		if e.Agent != "" {
+		f.Text, f.Evidence = e.Source, e.Source
+	case "turn", "queued":
+		if f.Text, f.Evidence = e.Text, agent.FirstLine(e.Text); e.Agent != "" && e.Name == "turn" {
 			f.Kind, f.Text, f.Evidence = agent.SubagentStarted, "", e.AgentType
 		}
-	case "queued":
-		f.Kind, f.Text, f.Evidence = agent.Queued, e.Text, agent.FirstLine(e.Text)
 	case "idle":
 		e.ends(f)
 	case "retry":
-		f.Kind, f.Evidence = agent.Acting, agent.FirstLine(e.Text)
 		delay := time.Duration(max(e.Delay, 0)) * time.Millisecond
-		f.Activity = &agent.Activity{Kind: agent.Retrying, Attempt: e.Attempt, DelayMS: delay.Milliseconds()}
+		f.Activity, f.Evidence = &agent.Activity{Kind: agent.Retrying, Attempt: e.Attempt, DelayMS: delay.Milliseconds()}, agent.FirstLine(e.Text)
 	case "compacted":
-		f.Kind, f.Activity = agent.Acting, &agent.Activity{Kind: agent.Thinking}
+		f.Activity = &agent.Activity{Kind: agent.Thinking}
 	case "tool.before":
 		e.starts(f)
 	case "tool.after":
@@ -117,20 +123,15 @@ func (e *event) fill(f *agent.Fact) {
 			f.Kind = agent.ToolEnded
 		}
 	case "permission.asked":
-		f.Kind, f.Request, f.Tool, f.Evidence = agent.Asked, e.permission(), e.Permission, e.Permission
+		f.Request, f.Tool, f.Evidence = e.permission(), e.Permission, e.Permission
 	case "question.asked":
-		f.Kind, f.Request, f.Tool, f.Evidence = agent.Asked, questions(agent.Encoded(map[string]any{"questions": e.Questions})), toolQuestion, toolQuestion
+		f.Request, f.Tool, f.Evidence = questions(agent.Encoded(map[string]any{"questions": e.Questions})), toolQuestion, toolQuestion
 	case "permission.replied":
 		// "Allow always" for one call allows others of the same step, whose dialogs are never drawn. A
 		// refusal refuses them all: the turn's end or the next step closes their prompts.
 		if e.Call != "" && e.Reply != replyReject {
 			f.Kind = agent.ToolEnded
 		}
-	case "step":
-		f.Kind = agent.StepEnded
-	case "question.replied", "question.rejected":
-		// The end of its hook, of its call and of its dialog close the prompt. Another one of its
-		// type may be open.
 	}
 }
 

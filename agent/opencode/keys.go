@@ -60,13 +60,8 @@ func verdict(r reply, outcome string) (agent.Verdict, error) {
 
 // picks are the labels or the words for each question.
 func picks(p *agent.Request, a agent.Answer) ([][]string, error) {
-	each := a.Each
-	switch {
-	case a.Kind == agent.ChooseOption && len(p.Questions) == 1:
-		each = []agent.QuestionPick{{Options: []int{a.Option}}}
-	case a.Kind == agent.AnswerText && len(p.Questions) == 1:
-		each = []agent.QuestionPick{{Text: a.Text}}
-	case a.Kind != agent.AnswerEach || len(each) != len(p.Questions):
+	each := a.Picks(len(p.Questions))
+	if len(each) == 0 {
 		return nil, wrong("an answer for each question, or deny")
 	}
 	var all [][]string

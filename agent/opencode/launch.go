@@ -52,7 +52,7 @@ var subcommands = []string{
 
 // Launch adds Berth's plugin to the settings that opencode reads from its environment. It writes none
 // of the user's files.
-func (Driver) Launch(s agent.Start) (agent.Launch, error) {
+func (d Driver) Launch(s agent.Start) (agent.Launch, error) {
 	l := agent.Launch{Argv: slices.Clone(s.Argv)}
 	if forks.Subcommand(s.Argv, subcommands) {
 		l.Headless = s.Argv[1] == "run"
@@ -73,7 +73,7 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 			return l, err
 		}
 	}
-	words, err := takeUp(&l, s)
+	words, err := d.takeUp(&l, s)
 	if len(words) > 0 {
 		l.Argv = forks.Without(l.Argv, ways)
 	}
@@ -98,12 +98,9 @@ func ownHome(l *agent.Launch, s agent.Start, own string) {
 
 // configure merges the session's settings over those in the environment, and adds the plugin.
 func configure(l *agent.Launch, s agent.Start, own string) error {
-	all := map[string]any{}
-	if given := s.Env[configVariable]; given != "" {
-		var err error
-		if all, err = userfiles.Object([]byte(given)); err != nil {
-			return fmt.Errorf("%w: %s: %w; take comments out of it, or write isolate: none", agent.ErrStart, configVariable, err)
-		}
+	all, err := userfiles.Object([]byte(cmp.Or(s.Env[configVariable], "{}")))
+	if err != nil {
+		return fmt.Errorf("%w: %s: %w; take comments out of it, or write isolate: none", agent.ErrStart, configVariable, err)
 	}
 	all = userfiles.Merge(all, s.Settings)
 	servers, err := servers(s.MCP)
@@ -115,11 +112,7 @@ func configure(l *agent.Launch, s agent.Start, own string) error {
 	}
 	if s.Hook != "" {
 		file := filepath.Join(own, pluginName)
-		data, err := pluginFile(map[string]string{"hook": s.Hook, "end": s.EndAsks, "start": s.StartAsks, "talks": filepath.Join(own, talksName, Name)})
-		if err != nil {
-			return err
-		}
-		l.Files[file] = data
+		l.Files[file] = pluginFile(map[string]string{"hook": s.Hook, "end": s.EndAsks, "start": s.StartAsks, "talks": filepath.Join(own, talksName, Name)})
 		// A mark in the place of a long paste would send a blank after the text.
 		all = userfiles.Merge(all, map[string]any{"plugin": []any{"file://" + file}, "experimental": map[string]any{"disable_paste_summary": true}})
 	}
@@ -180,15 +173,15 @@ func servers(given map[string]any) (map[string]any, error) {
 var ways = map[string]string{"--session": "value", "-s": "value", "--continue": "", "-c": "", "--fork": ""}
 
 // takeUp returns the words that resume or fork a conversation. One without a message doesn't exist yet.
-func takeUp(l *agent.Launch, s agent.Start) ([]string, error) {
+func (d Driver) takeUp(l *agent.Launch, s agent.Start) ([]string, error) {
 	id := ""
 	switch {
 	case s.Fork != "":
-		if !seen(s.Disk, filepath.Join(s.ForkFolder, Name, talksName, "*", "%s.jsonl"), s.Fork) {
+		if !d.HasConversation(s.Disk, filepath.Join(s.ForkFolder, Name, talksName, "*", "%s.jsonl"), s.Fork) {
 			return nil, fmt.Errorf("%w: opencode has none with the id %s", agent.ErrNoConversation, s.Fork)
 		}
 		return []string{"--session", s.Fork, "--fork"}, nil
-	case s.Resume && s.Conversation != "" && seen(s.Disk, l.LogFiles, s.Conversation):
+	case s.Resume && s.Conversation != "" && d.HasConversation(s.Disk, l.LogFiles, s.Conversation):
 		id = s.Conversation
 	case s.Resume || s.ResumeID == "":
 		return nil, nil
@@ -206,10 +199,6 @@ func takeUp(l *agent.Launch, s agent.Start) ([]string, error) {
 
 // HasConversation reports whether the plugin has seen a message of the conversation.
 func (Driver) HasConversation(disk fs.FS, logFiles, conversation string) bool {
-	return seen(disk, logFiles, conversation)
-}
-
-func seen(disk fs.FS, logFiles, conversation string) bool {
 	if disk == nil || conversation == "" || strings.ContainsAny(conversation, "/*?[\\") {
 		return false
 	}

@@ -3,6 +3,7 @@ package opencode
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -67,9 +68,7 @@ func (e *event) permission() *agent.Request {
 			change[fieldSteps] = steps
 		}
 		r.Raw = agent.Encoded(change)
-		if m.Diff != "" {
-			r.FullInput, r.InputBytes, r.InputTruncated = m.Diff, len(m.Diff), true
-		}
+		r.SetWhole(m.Diff)
 	case e.Permission == toolFetch && m.URL != "":
 		r.SetInput(m.URL)
 	case e.Permission == toolFolder:
@@ -133,14 +132,14 @@ func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 	case err != nil || tool != toolShell && tool != toolFetch:
 		return ""
 	}
-	for _, drawn := range []string{"description", "command", "url"} {
-		delete(in, drawn)
-	}
-	if in.Words("workdir") == dir {
-		delete(in, "workdir")
-	}
+	maps.DeleteFunc(in, func(name string, _ json.RawMessage) bool {
+		return slices.Contains(shownFields, name) || name == "workdir" && in.Words(name) == dir
+	})
 	return in.Lines()
 }
+
+// shownFields are the fields of a call that its dialog draws, or that don't say what it does.
+var shownFields = []string{"command", "url", "description"}
 
 // subjects are the tools with a command or a change of a file, by the fields of their permissions.
 var subjects = forks.Tools{Shell: toolShell, Edit: toolEdit, File: "file"}
@@ -186,10 +185,8 @@ const selectAll = "(select all that apply)"
 
 // asks is the dialog's question, without opencode's own words.
 func asks(d *agent.Dialog) string {
-	if len(d.Options) > 0 && d.Options[0].Multiple {
-		if squeezed, own := drawn.Squeeze(d.Body), drawn.Squeeze(selectAll); strings.HasSuffix(squeezed, own) {
-			return strings.TrimSpace(d.Body[:strings.LastIndex(d.Body, "(")])
-		}
+	if len(d.Options) > 0 && d.Options[0].Multiple && strings.HasSuffix(drawn.Squeeze(d.Body), drawn.Squeeze(selectAll)) {
+		return strings.TrimSpace(d.Body[:strings.LastIndex(d.Body, "(")])
 	}
 	return d.Body
 }

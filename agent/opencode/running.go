@@ -23,9 +23,9 @@ func (Driver) Running(argv []string, _ map[string]string) (r agent.Running, ok b
 // pluginHead starts the plugin's file, and recognizes it. The constant says where the plugin runs; see plugin.js.
 const pluginHead = "const berth = "
 
-func pluginFile(constant map[string]string) ([]byte, error) {
-	value, err := hooks.Encode(constant)
-	return slices.Concat([]byte(pluginHead), value, []byte("\n"), plugin), err
+func pluginFile(constant map[string]string) []byte {
+	value, _ := hooks.Encode(constant) // texts always encode
+	return slices.Concat([]byte(pluginHead), value, []byte("\n"), plugin)
 }
 
 // UserHooks is the plugin, among those of the user.
@@ -39,6 +39,6 @@ func (Driver) UserHooks(u agent.UserSettings) ([]agent.UserFile, error) {
 	if file.Before != nil && !bytes.HasPrefix(file.Before, []byte(pluginHead)) {
 		return nil, fmt.Errorf("%w: %s isn't Berth's plugin: rename it", agent.ErrStart, file.Path)
 	}
-	file.After, err = pluginFile(map[string]string{"hook": u.Hook, "user": "yes"})
-	return []agent.UserFile{file}, err
+	file.After = pluginFile(map[string]string{"hook": u.Hook, "user": "yes"})
+	return []agent.UserFile{file}, nil
 }

@@ -24,21 +24,20 @@ func (Driver) Screen(v *agent.View) *agent.Reading {
 		r.Dialog = dialog(v, rows, top)
 		return r
 	}
-	for edge := last; edge > 0; edge-- {
-		if !edgeRow.MatchString(v.Lines[edge].Text) {
-			continue
-		}
-		if rows, top := block(v, edge-1); len(rows) > 0 {
-			r.Composer, r.Clear = composer(belowMenu(rows), v.Rows), true // a dialog takes its place
-			r.Footer = v.Text(edge+1, last)
-			if first, _, _ := strings.Cut(r.Footer, "\n"); strings.HasPrefix(first, "■") || strings.HasPrefix(first, "⬝") {
-				r.Busy = first
-			}
-			r.Queued = queued(v, top-1)
-			r.Failed = failed(v, top-1)
-		}
-		break
+	edge := last
+	for edge > 0 && !edgeRow.MatchString(v.Lines[edge].Text) {
+		edge--
 	}
+	rows, top := block(v, edge-1)
+	if len(rows) == 0 {
+		return r
+	}
+	r.Composer, r.Clear = composer(belowMenu(rows), v.Rows), true // a dialog takes its place
+	r.Footer = v.Text(edge+1, last)
+	if first, _, _ := strings.Cut(r.Footer, "\n"); strings.HasPrefix(first, "■") || strings.HasPrefix(first, "⬝") {
+		r.Busy = first
+	}
+	r.Queued, r.Failed = queued(v, top-1), failed(v, top-1)
 	return r
 }
 
@@ -104,10 +103,7 @@ func composer(rows []agent.Row, height int) *agent.Composer {
 	if end > 0 && drawn.Blank(rows[end-1].Text) {
 		end--
 	}
-	var lines []string
-	for _, row := range rows[min(1, end):end] {
-		lines = append(lines, strings.TrimPrefix(row.Text, "  "))
-	}
+	lines := unindented(rows[min(1, end):end])
 	c.Above = !drawn.Blank(rows[0].Text) || len(lines) >= max(height/3, 6)
 	hint := len(lines) > 0 && strings.HasPrefix(lines[0], placeholder) && muted(rows[1], rows[len(rows)-1])
 	if hint { // it may be wrapped
@@ -154,9 +150,5 @@ func failed(v *agent.View, from int) *agent.Failure {
 	if len(rows) < 3 || v.Lines[top].ColorAt(strings.Index(v.Lines[top].Text, "┃")) != errorColor {
 		return nil
 	}
-	var words []string
-	for _, row := range rows {
-		words = append(words, row.Text)
-	}
-	return (&errorReport{Message: drawn.Flat(strings.Join(words, " "))}).failure()
+	return (&errorReport{Message: drawn.Flat(strings.ReplaceAll(v.Words(top, from), "┃", " "))}).failure()
 }
