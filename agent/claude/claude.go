@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/agent"
+	"berth/agent/hooks"
 )
 
 // Name is the agent's name.
@@ -20,7 +21,11 @@ var Measured = []string{"2.1.330", "2.1.197"}
 func (Driver) MeasuredVersions() []string { return Measured }
 
 // Driver reads Claude Code. Its zero value is ready.
-type Driver struct{}
+type Driver struct {
+
+	// A blocked Stop gives the model the text as "Stop hook feedback".
+	hooks.Gates
+}
 
 // The interfaces that the driver implements.
 var (

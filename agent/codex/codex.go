@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/agent"
+	"berth/agent/hooks"
 )
 
 // Name is the agent's name.
@@ -20,7 +21,12 @@ const Measured = "0.169.0"
 func (Driver) MeasuredVersions() []string { return []string{Measured} }
 
 // Driver reads Codex. Its zero value is ready.
-type Driver struct{ agent.Silent }
+type Driver struct {
+	agent.Silent
+	// A blocked Stop gives the model the text as a message, and the turn continues. SessionStart, which the context is
+	// for, comes with the first message.
+	hooks.Gates
+}
 
 // The interfaces that the driver implements.
 var (

@@ -9,6 +9,7 @@ import (
 
 	"berth/agent"
 	"berth/agent/compose"
+	"berth/agent/hooks"
 )
 
 // Name is the agent's name.
@@ -24,6 +25,9 @@ func (Driver) MeasuredVersions() []string { return []string{Measured} }
 type Driver struct {
 	agent.Silent
 	compose.Typing
+	// A blocked Stop gives the model the text as a message, and the turn continues. Copilot itself ends a turn after eight
+	// blocks in a row.
+	hooks.Gates
 }
 
 // The interfaces that the driver implements.

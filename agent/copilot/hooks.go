@@ -42,10 +42,6 @@ func (Driver) Hook(payload []byte) ([]agent.Fact, error) {
 	return []agent.Fact{f}, nil
 }
 
-// GoOn blocks the Stop hook: the model gets the text as a message, and the turn continues. Copilot
-// itself ends a turn after eight blocks in a row.
-func (Driver) GoOn(text string) ([]byte, error) { return hooks.GoOn(text) }
-
 // Context adds the text to the model's context at a SessionStart, which comes with the first
 // message.
 func (Driver) Context(text string) ([]byte, error) {

@@ -9,6 +9,7 @@ import (
 
 	"berth/agent"
 	"berth/agent/compose"
+	"berth/agent/hooks"
 )
 
 // Name is the agent's name.
@@ -24,6 +25,9 @@ func (Driver) MeasuredVersions() []string { return []string{Measured} }
 type Driver struct {
 	agent.Silent
 	compose.Typing
+	// A blocked AfterAgent starts another turn at once, as if the user had sent the text, with its own BeforeAgent. The
+	// context is a user message in <hook_context>, where Gemini escapes < and > as &lt; and &gt;.
+	hooks.Gates
 }
 
 // The interfaces that the driver implements.

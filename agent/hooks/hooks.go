@@ -28,13 +28,17 @@ const (
 // Quote makes a path one shell word, for the shell that runs hooks.
 func Quote(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }
 
+// Gates has the methods of agent.GateHooks, for agents that read the answers of Claude Code's hooks. A driver embeds it,
+// and overrides those that differ. Its zero value is ready.
+type Gates struct{}
+
 // GoOn is the answer to the turn-end hook that starts another turn with the text.
-func GoOn(text string) ([]byte, error) {
+func (Gates) GoOn(text string) ([]byte, error) {
 	return Encode(map[string]string{"decision": "block", "reason": text})
 }
 
 // Context is the answer to SessionStart that adds the text to the model's context.
-func Context(text string) ([]byte, error) {
+func (Gates) Context(text string) ([]byte, error) {
 	return Encode(map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": "SessionStart", "additionalContext": text}})
 }
 

@@ -46,11 +46,7 @@ func (Driver) Verdict(p *agent.Request, a agent.Answer, _ []byte) (agent.Verdict
 	if n < 1 || n > len(replies) {
 		return agent.Verdict{}, wrong("accept, deny [TEXT] or option N, of 3")
 	}
-	r := reply{Reply: replies[n-1]}
-	if a.Kind == agent.Deny {
-		r.Message = a.Text
-	}
-	return verdict(r, outcomes[n-1])
+	return verdict(reply{Reply: replies[n-1], Message: a.Text}, outcomes[n-1]) // only a denial has a text
 }
 
 func verdict(r reply, outcome string) (agent.Verdict, error) {

@@ -174,21 +174,19 @@ var ways = map[string]string{"--session": "value", "-s": "value", "--continue": 
 
 // takeUp returns the words that resume or fork a conversation. One without a message doesn't exist yet.
 func (d Driver) takeUp(l *agent.Launch, s agent.Start) ([]string, error) {
-	id := ""
+	id := s.ResumeID
 	switch {
 	case s.Fork != "":
 		if !d.HasConversation(s.Disk, filepath.Join(s.ForkFolder, Name, talksName, "*", "%s.jsonl"), s.Fork) {
 			return nil, fmt.Errorf("%w: opencode has none with the id %s", agent.ErrNoConversation, s.Fork)
 		}
 		return []string{"--session", s.Fork, "--fork"}, nil
-	case s.Resume && s.Conversation != "" && d.HasConversation(s.Disk, l.LogFiles, s.Conversation):
+	case s.Resume && d.HasConversation(s.Disk, l.LogFiles, s.Conversation):
 		id = s.Conversation
-	case s.Resume || s.ResumeID == "":
+	case s.Resume || id == "":
 		return nil, nil
-	case s.ResumeID == agent.Latest:
+	case id == agent.Latest:
 		return []string{"--continue"}, nil
-	default:
-		id = s.ResumeID
 	}
 	if !strings.HasPrefix(id, "ses_") {
 		return nil, fmt.Errorf("%w: opencode's ids start with ses_, and %q doesn't", agent.ErrNoConversation, id)

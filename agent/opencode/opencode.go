@@ -9,6 +9,7 @@ import (
 
 	"berth/agent"
 	"berth/agent/compose"
+	"berth/agent/hooks"
 )
 
 // Name is the agent's name.
@@ -24,6 +25,9 @@ func (Driver) MeasuredVersions() []string { return []string{Measured} }
 type Driver struct {
 	agent.Silent
 	compose.Typing
+	// The plugin sends the text as the next message, once the turn is over, and adds the context to the model's
+	// instructions.
+	hooks.Gates
 }
 
 // The interfaces that the driver implements.

@@ -63,11 +63,7 @@ func (e *event) permission() *agent.Request {
 		}
 	case e.Permission == toolEdit && m.File != "":
 		r.SetInput(m.File)
-		change := map[string]string{"file": m.File, "diff": m.Diff}
-		if steps := e.steps(); steps != "" {
-			change[fieldSteps] = steps
-		}
-		r.Raw = agent.Encoded(change)
+		r.Raw = agent.Encoded(change{m.Diff, m.File, e.steps()})
 		r.SetWhole(m.Diff)
 	case e.Permission == toolFetch && m.URL != "":
 		r.SetInput(m.URL)
@@ -84,8 +80,12 @@ func (e *event) permission() *agent.Request {
 	return r.Clone()
 }
 
-// fieldSteps is the field of a change for what its diff leaves out.
-const fieldSteps = "steps"
+// change is a change of a file as a permission's input has it. Steps are what its diff leaves out.
+type change struct {
+	Diff  string `json:"diff"`
+	File  string `json:"file"`
+	Steps string `json:"steps,omitempty"`
+}
 
 // steps are the heads of a patch. Its diff has the old name of a file that it moves, and not the new one, and
 // doesn't say that it removes a file. It is empty for the tools whose diff says all.
@@ -128,7 +128,7 @@ func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 	in, err := agent.ReadInput(input)
 	switch {
 	case err == nil && tool == toolEdit:
-		return strings.Trim(forks.UndrawnOfEdit(in)+"\n"+in.Words(fieldSteps), "\n")
+		return strings.Trim(forks.UndrawnOfEdit(in)+"\n"+in.Words("steps"), "\n")
 	case err != nil || tool != toolShell && tool != toolFetch:
 		return ""
 	}

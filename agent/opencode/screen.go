@@ -15,8 +15,11 @@ import (
 // screen, a tip too.
 func (Driver) Screen(v *agent.View) *agent.Reading {
 	r := &agent.Reading{}
-	v = withoutSidebar(v)
 	last := v.LastRow()
+	if last >= 0 && v.Cols > besideSidebar && sidebarEnd.MatchString(v.Lines[last].Text) {
+		v = drawn.Left(v, v.Cols-sidebarColumns)
+		last = v.LastRow()
+	}
 	if last < 0 {
 		return r
 	}
@@ -41,19 +44,14 @@ func (Driver) Screen(v *agent.View) *agent.Reading {
 	return r
 }
 
-// sidebarColumns is the width of the sidebar at the right of a screen with more than 120 columns.
-const sidebarColumns = 42
+// sidebarColumns is the width of the sidebar at the right of a screen with more than besideSidebar columns.
+const (
+	sidebarColumns = 42
+	besideSidebar  = 120
+)
 
+// sidebarEnd matches the last row of a screen with the sidebar, which has the program's name there.
 var sidebarEnd = pattern.New(`  • OpenCode \S+$`)
-
-// withoutSidebar is the screen without the sidebar, which has the program's name in its last row.
-func withoutSidebar(v *agent.View) *agent.View {
-	last := v.LastRow()
-	if last < 0 || v.Cols <= 120 || !sidebarEnd.MatchString(v.Lines[last].Text) {
-		return v
-	}
-	return drawn.Left(v, v.Cols-sidebarColumns)
-}
 
 var (
 	edgeRow = pattern.New(`^ *╹▀{8,}$`)

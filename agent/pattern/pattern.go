@@ -62,3 +62,12 @@ func (p *Pattern) NumberIn(text string) int {
 	}
 	return Number(strings.Join(m[1:], ""))
 }
+
+// Group is the first group of the text's first match; empty without a match.
+func (p *Pattern) Group(text string) string {
+	m := p.FindStringSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	return m[1]
+}

@@ -9,6 +9,7 @@ import (
 
 	"berth/agent"
 	"berth/agent/compose"
+	"berth/agent/hooks"
 )
 
 // Name is the agent's name.
@@ -24,6 +25,8 @@ func (Driver) MeasuredVersions() []string { return []string{Measured} }
 type Driver struct {
 	agent.Silent
 	compose.Typing
+	// A blocked Stop lets the turn go on with the text. The context comes before the conversation.
+	hooks.Gates
 }
 
 // The interfaces that the driver implements.

@@ -25,7 +25,7 @@ func (Driver) Screen(v *agent.View) *agent.Reading {
 	if top, bottom, ok := s.composer(); ok {
 		r.Composer = s.readComposer(top, bottom)
 		r.Footer = v.Words(bottom+1, s.last)
-		r.Mode = mode(r.Footer)
+		r.Mode = approvals[approval.Group(r.Footer)]
 		s.above(r, top)
 		return r
 	}
@@ -57,21 +57,8 @@ var approvals = map[string]string{
 	"Ask permissions": "default", "Auto mode": "auto", "auto-accept edits": "auto-edit", "plan mode": "plan", "YOLO mode": "yolo",
 }
 
-// toCycle is after the approval mode in the footer.
-const toCycle = "(shift + tab to cycle)"
-
-// mode is the approval mode in the footer; empty if it shows none.
-func mode(footer string) string {
-	for row := range strings.SplitSeq(footer, "\n") {
-		row, _, ok := strings.Cut(row, toCycle)
-		for words, name := range approvals {
-			if ok && strings.HasSuffix(strings.TrimSpace(row), words) {
-				return name
-			}
-		}
-	}
-	return ""
-}
+// approval matches the words in the footer.
+var approval = pattern.New(`(Ask permissions|Auto mode|auto-accept edits|plan mode|YOLO mode) *\(shift \+ tab to cycle\)`)
 
 // footerRows is the most rows below the composer: the footer, or the list of a menu.
 const footerRows = 16
