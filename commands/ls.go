@@ -33,6 +33,9 @@ func lsVerb() *Verb {
 }
 
 func ls(_ context.Context, c *Call) error {
+	if err := c.checkNamed(c.given); err != nil {
+		return err
+	}
 	away := c.awayRows(c.given)
 	list, err := c.targets(c.Args, orAll)
 	if err != nil && len(away) == 0 {

@@ -122,6 +122,17 @@ func (c *Call) sight() []registry.Host {
 	return hosts
 }
 
+// mostNamed bounds the sessions that a line may name at a gateway: each is looked for on all hosts.
+const mostNamed = 1000
+
+// checkNamed refuses a line that names too many sessions.
+func (c *Call) checkNamed(words []string) error {
+	if n := len(words); c.Fleet.Known != nil && n > mostNamed {
+		return api.Errorf(api.CodeLimit, "the line names %d sessions, and a fleet's gateway takes at most %d: use tag:T or several lines", n, mostNamed)
+	}
+	return nil
+}
+
 // Route says where a line is run. name is the SSH user name, which attaches to a session when there is no line. A
 // process inside a session reaches no other host.
 func (s *Service) Route(r Request, name string) (Route, error) {
@@ -145,9 +156,13 @@ func (s *Service) Route(r Request, name string) (Route, error) {
 	if verb.Name == "new" && c.flags.Changed("host") {
 		return c.routeNew(route)
 	}
-	hosts := map[string]bool{}
-	for _, word := range c.sessionWords(verb) {
-		if err := c.place(verb, word, hosts); err != nil {
+	words := c.sessionWords(verb)
+	if err := c.checkNamed(words); err != nil {
+		return route, err
+	}
+	hosts, sight := map[string]bool{}, c.sight()
+	for _, word := range words {
+		if err := c.place(verb, word, sight, hosts); err != nil {
 			return route, err
 		}
 	}
@@ -167,10 +182,10 @@ func (s *Service) Route(r Request, name string) (Route, error) {
 }
 
 // place adds the hosts that have sessions that a word names.
-func (c *Call) place(verb *Verb, word string, hosts map[string]bool) error {
+func (c *Call) place(verb *Verb, word string, sight []registry.Host, hosts map[string]bool) error {
 	own := c.Fleet.name()
 	if host, _, ok := onHost(word); ok {
-		known := host == own || slices.ContainsFunc(c.Fleet.Known(), func(h registry.Host) bool { return h.Name == host })
+		known := host == own || slices.ContainsFunc(sight, func(h registry.Host) bool { return h.Name == host })
 		if !known {
 			return api.Errorf(api.CodeNotFound, "there is no host %s: fleet ls lists the hosts", api.Quote(host)).With("host", host)
 		}
@@ -190,7 +205,7 @@ func (c *Call) place(verb *Verb, word string, hosts map[string]bool) error {
 		}
 	}
 	var found []string
-	for _, h := range c.sight() {
+	for _, h := range sight {
 		if slices.ContainsFunc(h.Sessions, func(s api.Session) bool {
 			return word == "all" || several && slices.Contains(s.Tags, tag) || !several && (s.Session == word || s.ID == word)
 		}) {

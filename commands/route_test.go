@@ -1,0 +1,57 @@
+package commands
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"berth/api"
+	"berth/fleet/registry"
+	"berth/keys"
+)
+
+// TestManyNamesAtAGateway: a viewer's line with many names costs one look at the hosts, and has a bound.
+func TestManyNamesAtAGateway(t *testing.T) {
+	d := newDesk(t)
+	looks := 0
+	d.Fleet = Fleet{
+		Name: func() string { return "gw" },
+		Known: func() []registry.Host {
+			looks++
+			h := registry.Host{Name: "box2", Reachable: true}
+			for i := range 2 * mostNamed {
+				h.Sessions = append(h.Sessions, api.Session{Session: fmt.Sprintf("s%d", i), ID: fmt.Sprint(i)})
+			}
+			return []registry.Host{h}
+		},
+	}
+	names := func(n int) string {
+		words := make([]string, n)
+		for i := range words {
+			words[i] = fmt.Sprintf("s%d", i)
+			if i%2 == 1 {
+				words[i] = "box2/" + words[i]
+			}
+		}
+		return strings.Join(words, " ")
+	}
+	request := func(line string) Request {
+		return Request{Identity: func() keys.Identity { return viewer }, Client: "c1", Line: line, In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}
+	}
+	route, err := d.Route(request("watch "+names(mostNamed)), "")
+	if err != nil || route.Here || len(route.Hosts) != 1 || route.Hosts[0] != "box2" {
+		t.Errorf("%+v, %v", route, err)
+	}
+	if looks != 1 {
+		t.Errorf("the hosts were read %d times", looks)
+	}
+	if _, err := d.Route(request("watch "+names(mostNamed+1)), ""); api.AsError(err).Code != api.CodeLimit {
+		t.Errorf("too many names: %v", err)
+	}
+	looks = 0
+	if status := d.Run(context.Background(), request("ls "+names(mostNamed+1))); status != api.CodeLimit.Status() || looks != 0 {
+		t.Errorf("ls: status %d, the hosts were read %d times", status, looks)
+	}
+}
