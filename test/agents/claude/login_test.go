@@ -49,7 +49,7 @@ func testSignIn(t *testing.T, way string) {
 	state := stateOf(t, link)
 	q := u.Query()
 	whole := q.Get("code_challenge_method") == "S256" && len(q.Get("code_challenge")) == 43 && q.Get("redirect_uri") != ""
-	if short := way == "1" && newer(330); u.Scheme != "https" || len(state) != 43 || whole == short {
+	if short := way == "1" && newer(330) || newer(332); u.Scheme != "https" || len(state) != 43 || whole == short {
 		t.Errorf("the URL is %q; it says %q", link, text)
 	}
 	if r, status := l.Try("", "accept"); status == 0 {
