@@ -130,6 +130,13 @@ type Fact struct {
 	Usage *Usage // the model's usage, if the source has it
 }
 
+// Starting is the fact of a call in the same entry of a log. asks is what the call would ask.
+func (f Fact) Starting(call, tool string, input json.RawMessage, asks *Request) Fact {
+	f.Kind, f.Call, f.Tool, f.Input, f.Request, f.Evidence = ToolStarted, call, tool, input, asks, tool
+	f.How, f.Text, f.Activity = "", "", nil
+	return f
+}
+
 // Usage is what one answer of the model used, or, with Whole, what a turn used. Several facts may
 // report on one answer; the last one counts.
 type Usage struct {

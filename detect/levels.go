@@ -200,12 +200,12 @@ func (f *Fold) held() {
 	}
 	for i := range m.Calls {
 		c := &m.Calls[i]
-		if c.Asks == nil || c.Hooked || !f.due(agent.MoveAsk, agent.SourceLog, latest(m.Screen.Hook, c.Since), f.after(agent.MoveAsk, agent.SourceLog)) {
+		if c.Asks == nil || c.Asks.Channel == agent.ChannelNone || c.Held || c.Hooked || !f.due(agent.MoveAsk, agent.SourceLog, latest(m.Screen.Hook, c.Since), f.after(agent.MoveAsk, agent.SourceLog)) {
 			continue
 		}
 		p := c.Asks.Clone()
 		p.FullInput, p.Raw = c.Full, []byte(c.Input)
-		c.Asks = nil // once
+		c.Held = true
 		f.open(p, &agent.Fact{
 			Source: agent.SourceLog, Cause: "log:held", Evidence: m.Screen.Reading.Busy,
 			Turn: m.Turn.ID, Tool: c.Tool, Call: c.ID, Agent: c.Agent, Input: []byte(c.Input),

@@ -139,6 +139,7 @@ type call struct {
 	Full, Raw                  string         // that prompt's full input, and the input as the agent reported it
 	Since                      time.Time      // when it was reported
 	Hooked                     bool           // a hook reported it, and would report its prompt too
+	Held                       bool           // its prompt was opened while a hook ran that isn't Berth's
 	Asked                      bool           // its dialog was on the screen
 	Done                       bool           // its dialog was on the screen, and is gone
 	Logged                     string         // its input in the session log; empty if that hasn't reported it

@@ -49,10 +49,20 @@ func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 			lines = append(lines, strconv.Quote(name)+": "+text)
 		}
 	}
-	if folder, err := fields.Text(workdir); err == nil && agent.Value(folder) != "" && path.Clean(*folder) != path.Clean(dir) {
-		lines = append(lines, workdir+": "+agent.Compact(fields[workdir]))
+	if folder, err := fields.Text(workdir); err == nil && agent.Value(folder) != "" {
+		if in := wholePath(*folder, dir); in != path.Clean(dir) {
+			lines = append(lines, workdir+": "+strconv.Quote(in))
+		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// wholePath is the path of a folder. The model may name one that is relative to the session's, which hooks report whole.
+func wholePath(folder, dir string) string {
+	if dir == "" || path.IsAbs(folder) {
+		return path.Clean(folder)
+	}
+	return path.Join(dir, folder)
 }
 
 // escaped reports whether a value has a character that Codex doesn't draw.

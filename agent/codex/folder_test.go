@@ -239,3 +239,42 @@ func TestForgottenFolder(t *testing.T) {
 		}
 	}
 }
+
+// TestFolderOfAnyCall: the session log has the folder of a call that doesn't ask to run outside the sandbox, too. Codex
+// may ask about it, and another process may have replaced its hook.
+func TestFolderOfAnyCall(t *testing.T) {
+	for _, c := range []struct{ workdir, told, want string }{ // want is the text of the prompt that a key answers; "-": none does
+		{"/srv/more", "/w", "-"},
+		{"/srv/more", "/srv/more", "May I?\n\nworkdir: \"/srv/more\""},
+		{"sub/", "/w/sub", "May I?\n\nworkdir: \"/w/sub\""},
+		{"sub", "/w", "-"},
+		{".", "/w", "May I?"},
+		{"", "/w", "May I?"},
+		{"", "/srv/more", "-"},
+		{"/srv/more", "", "May I?\n\nworkdir: \"/srv/more\""},
+	} {
+		logged, err := codex.Driver{}.Log([]byte(`{"type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\",\"workdir\":\"` + c.workdir + `\"}","call_id":"k"}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, r := newSeen(), asksInSomeFolder()
+		s.f.Apply(agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceLog, Turn: "t", Time: s.now})
+		logged[0].Time = s.now
+		s.f.Apply(logged[0])
+		if c.told != "" {
+			s.ask(t, "", c.told)
+		}
+		for range 8 {
+			s.show(r)
+		}
+		got := "-"
+		for _, p := range s.f.Status().Requests {
+			if s.keyed(p.ID, r.Dialog) {
+				got = drawnText(p)
+			}
+		}
+		if got != c.want {
+			t.Errorf("in %q, reported in %q: a key answers %q", c.workdir, c.told, got)
+		}
+	}
+}

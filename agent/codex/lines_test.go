@@ -77,8 +77,8 @@ func TestLogDetails(t *testing.T) {
 		call.Request == nil || *call.Request.Text != "May I?" || *call.Request.Input != "touch x" {
 		t.Errorf("a command that will be asked about: %+v, %+v", call, call.Request)
 	}
-	if call = read(`{"type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\"}"}}`); call.Request != nil || call.Tool != "Bash" {
-		t.Errorf("one that will not: %+v", call)
+	if call = read(`{"type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\"}"}}`); call.Request == nil || call.Request.Channel != agent.ChannelNone || call.Tool != "Bash" {
+		t.Errorf("one that may run without asking: %+v", call)
 	}
 	if call = read(`{"type":"response_item","payload":{"type":"function_call","name":"other","arguments":"{torn"}}`); call.Tool != "other" || call.Input != nil {
 		t.Errorf("torn arguments: %+v", call)

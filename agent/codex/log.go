@@ -180,10 +180,11 @@ func (p *payload) response(f *agent.Fact) {
 		}
 		if p.Name == logCommand && json.Unmarshal(f.Input, &in) == nil {
 			f.Tool, f.Input = toolCommand, commandInput(in.Command)
-			if in.Permissions == escalated {
-				f.Request = permission(f.Tool, f.Input, "")
-				f.Request.Text = agent.Pointer(in.Reason)
-				f.Request.Raw = inFolder(f.Input, in.Dir)
+			f.Request = permission(f.Tool, f.Input, "")
+			f.Request.Text = agent.Pointer(in.Reason)
+			f.Request.Raw = inFolder(f.Input, in.Dir)
+			if in.Permissions != escalated { // it may run without asking
+				f.Request.Channel = agent.ChannelNone
 			}
 		}
 		if !json.Valid(f.Input) {

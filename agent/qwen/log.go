@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -78,24 +77,28 @@ func (r *record) text(thoughts bool) string {
 	return all.String()
 }
 
-// Log reads one whole line of the chat file: what an answer used, and the last answer of a turn, which calls
-// no tool. The turns themselves are known by the hooks.
+// Log reads one whole line of the chat file: what an answer used, the calls of an answer, which are written before
+// any of them asks, and the last answer of a turn, which calls no tool. The turns themselves are known by the hooks.
 func (Driver) Log(line []byte) ([]agent.Fact, error) {
 	var r record
 	if err := json.Unmarshal(line, &r); err != nil {
 		return nil, fmt.Errorf("read a line of the chat file: %w: %w", ErrLine, err)
 	}
-	f := agent.Fact{Kind: agent.Noted, Source: agent.SourceLog, Cause: "log:" + r.Type, At: r.Time, Conversation: r.Session, Evidence: agent.FirstLine(r.text(false))}
+	f, calls := agent.Fact{Kind: agent.Noted, Source: agent.SourceLog, Cause: "log:" + r.Type, At: r.Time, Conversation: r.Session, Evidence: agent.FirstLine(r.text(false))}, []agent.Fact{}
 	switch u := r.System.Event; {
 	case u.Name == answered && u.Response != "" && strings.HasPrefix(u.Turn, r.Session+turnMark):
 		f.Turn = u.Turn
 		f.Usage = &agent.Usage{Answer: u.Response, Model: u.Model, Tokens: agent.Tokens{Input: u.Input - u.Cached, CacheRead: u.Cached, Output: u.Output + u.Thoughts}}
-	case r.Type == "assistant" && slices.ContainsFunc(r.Message.Parts, func(p part) bool { return p.Call != nil }):
-		f.Kind, f.Activity, f.Text = agent.Acting, &agent.Activity{Kind: agent.Responding}, r.text(false)
 	case r.Type == "assistant":
 		f.Kind, f.How, f.Text = agent.TurnEnded, agent.Completed, r.text(false)
+		for _, p := range r.Message.Parts {
+			if p.Call != nil { // any process can end a call's hook and send another one, so dialogs are compared with these too
+				f.Kind, f.How, f.Activity = agent.Acting, "", &agent.Activity{Kind: agent.Responding}
+				calls = append(calls, f.Starting(p.Call.ID, p.Call.Name, p.Call.Args, request(p.Call.Name, p.Call.Args, "")))
+			}
+		}
 	}
-	return []agent.Fact{f}, nil
+	return append([]agent.Fact{f}, calls...), nil
 }
 
 // Entries reads the conversation from a line of the chat file.

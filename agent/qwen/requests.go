@@ -36,9 +36,7 @@ func request(tool string, input json.RawMessage, agentType string) *agent.Reques
 		forks.ReadQuestions(r, input, false)
 	case err == nil && tool == toolPlan:
 		r.Type, r.Title, r.Options = agent.PromptPlan, agent.Pointer(askPlan), planning
-		if plan, err := in.Text("plan"); err == nil {
-			r.Text = plan
-		}
+		r.Text, _ = in.Text("plan") // else the dialog shows it
 	default:
 		tooling.SetInput(r, tool, input)
 	}
@@ -91,11 +89,7 @@ func (Driver) Fill(r *agent.Request, d *agent.Dialog) {
 	r.ShownBy(d)
 	switch r.Type {
 	case agent.PromptQuestion:
-		options := d.Options
-		if !d.Confirm { // the last one takes words
-			options = d.Options[:len(d.Options)-1]
-		}
-		forks.FillQuestion(r, d, func() int { return d.Current }, d.Body, options)
+		forks.FillQuestion(r, d, func() int { return d.Current }, d.Body, d.Options[:max(len(d.Options)-1, 0)]) // the last one takes words
 	case agent.PromptPlan:
 		if r.Text == nil {
 			r.Text = agent.Pointer(d.Body)

@@ -79,3 +79,60 @@ func TestUndrawn(t *testing.T) {
 		}
 	}
 }
+
+// TestCallOfTheLog: any process of the session can end the hook of a call and send another one. No key answers the
+// dialog then if the chat file has a call that is drawn the same and runs in another way, also after a forged end.
+func TestCallOfTheLog(t *testing.T) {
+	const screen = "  ? Shell ls ←\n\n     ls\n\n   Allow execution of: 'ls'?\n\n   › 1. Yes, allow once\n     2. No, suggest changes (esc)\n"
+	r := draw(80, 24, screen+waiting)
+	for _, c := range []struct {
+		logged, told, forged, want string // want is the text of the prompt that a key answers; "-": none does
+	}{
+		{`{"command":"ls"}`, `{"command":"ls"}`, "", ""},
+		{`{"command":"ls","is_background":false}`, `{"command":"ls"}`, "", ""},
+		{`{"command":"ls","directory":"/etc"}`, `{"command":"ls","directory":"/etc"}`, "", `directory: "/etc"`},
+		{`{"command":"ls","directory":"/etc"}`, `{"command":"ls"}`, "", "-"},
+		{`{"command":"ls","directory":"/etc"}`, `{"command":"ls"}`, "PostToolBatch", "-"},
+		{`{"command":"ls","directory":"/etc"}`, `{"command":"ls"}`, "Stop", "-"},
+		{`{"command":"ls","directory":"/etc"}`, "", "", `directory: "/etc"`},
+		{`{"command":"id","directory":"/etc"}`, `{"command":"ls"}`, "", ""},
+	} {
+		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		fold := detect.New(qwen.Driver{}, detect.Options{Start: now, Dir: "/w"})
+		apply := func(facts ...agent.Fact) {
+			for _, f := range facts {
+				now = now.Add(200 * time.Millisecond)
+				f.Time = now
+				fold.Apply(f)
+			}
+		}
+		if c.told != "" {
+			apply(hook(t, `"hook_event_name":"UserPromptSubmit","prompt":"go"`))
+		}
+		logged, err := qwen.Driver{}.Log([]byte(`{"type":"assistant","message":{"parts":[{"functionCall":{"id":"c","name":"run_shell_command","args":` + c.logged + `}}]}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		apply(logged...)
+		if c.forged != "" {
+			apply(hook(t, `"hook_event_name":"`+c.forged+`"`))
+		}
+		if c.told != "" {
+			forged := hook(t, `"hook_event_name":"PermissionRequest","tool_name":"run_shell_command","tool_input":`+c.told)
+			forged.Hook = "7"
+			apply(forged, agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:gone", Hook: "7"})
+		}
+		for range 12 {
+			apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: r})
+		}
+		got := "-"
+		for _, p := range fold.Status().Requests {
+			if d, ok := fold.Pending(p.ID); ok && d.Whole && !p.Contested && fold.Asks(r.Dialog, p.ID) {
+				got = agent.Value(p.Text)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%+v: a key answers %q", c, got)
+		}
+	}
+}
