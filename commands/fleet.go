@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -61,7 +62,7 @@ type Fleet struct {
 
 func fleetVerb() *Verb {
 	return &Verb{
-		Name: "fleet", Group: "access", Synopsis: "ls | invite HOST | rm HOST | join TOKEN [--max-role ROLE] | leave",
+		Name: "fleet", Group: "access", Synopsis: "ls | invite HOST | rm HOST | join TOKEN|- [--max-role ROLE] | leave",
 		Short: "servers that are reached through one: list, invite and remove hosts at the gateway; join and leave on a host",
 		Examples: []Example{
 			{"fleet ls", "the hosts, and which are connected"},
@@ -192,7 +193,23 @@ func (c *Call) removeHost(name string) error {
 	})
 }
 
+// joinFleet joins with a token, or with that on standard input: there no other user of the machine can read it
+// among the arguments of a process and use it first.
 func (c *Call) joinFleet(ctx context.Context, token string) error {
+	if token == "-" {
+		const most = 4 << 10
+		data, err := io.ReadAll(io.LimitReader(c.In, most+1))
+		if err != nil {
+			return fmt.Errorf("read standard input: %w", err)
+		}
+		if len(data) > most {
+			return api.Errorf(api.CodeLimit, "standard input is longer than a token: nothing was changed")
+		}
+		if err := c.stillAllowed(); err != nil {
+			return err
+		}
+		token = strings.TrimSpace(string(data))
+	}
 	text, _ := c.flags.GetString("max-role")
 	most, err := keys.ParseRole(text)
 	if err != nil {

@@ -124,9 +124,12 @@ func (b *box) invite(name string) []string {
 }
 
 // local runs berth VERB on the machine.
-func (b *box) local(args ...string) result {
+func (b *box) local(args ...string) result { return b.localIn("", args...) }
+
+func (b *box) localIn(in string, args ...string) result {
 	b.t.Helper()
 	cmd := exec.Command(berth, args...)
+	cmd.Stdin = strings.NewReader(in)
 	cmd.Env = b.environ()
 	out, err := cmd.CombinedOutput()
 	return result{out: string(out), status: exitStatus(err)}
@@ -135,7 +138,8 @@ func (b *box) local(args ...string) result {
 // join makes the box a host of the fleet.
 func (b *box) join(gateway *box, name string, options ...string) {
 	b.t.Helper()
-	if r := b.local(append(gateway.invite(name), options...)...); r.status != 0 {
+	token := gateway.invite(name)[2]
+	if r := b.localIn(token+"\n", append([]string{"fleet", "join", "-"}, options...)...); r.status != 0 {
 		b.t.Fatalf("join: status %d\n%s\n%s\n%s", r.status, r.out, b.lastLog(), gateway.lastLog())
 	}
 }
