@@ -11,7 +11,7 @@ VERSION := $(shell packaging/version)
 LDFLAGS := -X berth/api.release=$(VERSION) -X berth/api.commit=$(shell git rev-parse HEAD 2>/dev/null) \
 	-X berth/api.committed=$(shell git show -s --format=%cI 2>/dev/null) $(STRIP)
 
-.PHONY: all build dist dist-here image run test test-packages test-agents test-agents-ci test-claude-newer test-agents-latest test-gemini suites soak-agents soak-dialogs soak-shells soak-together test-together vet bench fuzz fuzz-edge clean
+.PHONY: all build dist dist-here image run fleet-demo test test-packages test-agents test-agents-ci test-claude-newer test-agents-latest test-gemini suites soak-agents soak-dialogs soak-shells soak-together test-together vet bench fuzz fuzz-edge clean
 
 all: build
 
@@ -39,6 +39,10 @@ image:
 # Start on 127.0.0.1:2222 with a session to try, letting in your own keys.
 run: build
 	@$(BIN) serve --demo
+
+# A fleet's gateway and three hosts on this machine, with lines to try.
+fleet-demo: build
+	@BERTH=$(abspath $(BIN)) test/fleet-demo
 
 vet:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }

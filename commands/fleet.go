@@ -20,6 +20,7 @@ type FleetHost struct {
 	Host      string   `json:"host"`
 	Gateway   bool     `json:"gateway"` // the host that answers
 	Reachable bool     `json:"reachable"`
+	Draining  bool     `json:"draining"`  // no new session is started there
 	Since     api.Time `json:"since_at"`  // of reachable; null: not known
 	Joined    api.Time `json:"joined_at"` // null for the gateway
 	HostKeys  []string `json:"host_keys"` // fingerprints
@@ -45,11 +46,18 @@ type FleetRemoved struct {
 	Host string `json:"host"`
 }
 
+// FleetDrained is a host that was drained, or no longer is.
+type FleetDrained struct {
+	Host     string `json:"host"`
+	Draining bool   `json:"draining"`
+}
+
 // Fleet is what the verb fleet does. The functions of a gateway are nil on another server.
 type Fleet struct {
 	Hosts  func(ctx context.Context) ([]FleetHost, error)
 	Invite func(name, by string) (FleetInvite, error)
 	Remove func(name string) error
+	Drain  func(name string, on bool) error
 
 	Join  func(ctx context.Context, token string, most keys.Role) (FleetMember, error)
 	Leave func() (FleetMember, error)
@@ -62,18 +70,19 @@ type Fleet struct {
 
 func fleetVerb() *Verb {
 	return &Verb{
-		Name: "fleet", Group: "access", Synopsis: "ls | invite HOST | rm HOST | join TOKEN|- [--max-role ROLE] | leave",
-		Short: "servers that are reached through one: list, invite and remove hosts at the gateway; join and leave on a host",
+		Name: "fleet", Group: "access", Synopsis: "ls | invite HOST | rm HOST | drain HOST [--undo] | join TOKEN|- [--max-role ROLE] | leave",
+		Short: "servers that are reached through one: list, invite, remove and drain hosts at the gateway; join and leave on a host",
 		Examples: []Example{
 			{"fleet ls", "the hosts, and which are connected"},
 			{"fleet invite box2", "print the line to run on the new host box2"},
 			{"fleet rm box2", "take its rights; its sessions go on there"},
+			{"fleet drain box2", "start no session there any more; --undo lets them again"},
 			{"fleet join TOKEN --max-role viewer", "on a host: callers who come through the gateway may look"},
-			{"fleet leave", "on a host: no caller comes through the gateway any more"},
 		},
-		Need: keys.Admin, MinArgs: 1, MaxArgs: 2, Parts: []string{"ls", "invite", "rm", "join", "leave"}, NoSession: true, Run: runFleet,
-		Answer: []FleetHost{}, Others: map[string]any{"ls": []FleetHost{}, "invite": FleetInvite{}, "rm": FleetRemoved{}, "join": FleetMember{}, "leave": FleetMember{}},
+		Need: keys.Admin, MinArgs: 1, MaxArgs: 2, Parts: []string{"ls", "invite", "rm", "drain", "join", "leave"}, NoSession: true, Run: runFleet,
+		Answer: []FleetHost{}, Others: map[string]any{"ls": []FleetHost{}, "invite": FleetInvite{}, "rm": FleetRemoved{}, "drain": FleetDrained{}, "join": FleetMember{}, "leave": FleetMember{}},
 		Flags: func(f *pflag.FlagSet) {
+			f.Bool("undo", false, "with drain: let new sessions there again")
 			f.String("max-role", keys.Operator.String(), "with join: the most that callers of the gateway may do here: viewer, responder, operator or admin")
 		},
 	}
@@ -93,6 +102,9 @@ func runFleet(ctx context.Context, c *Call) error {
 	if c.flags.Changed("max-role") && part != "join" {
 		return usage("--max-role is for join")
 	}
+	if c.flags.Changed("undo") && part != "drain" {
+		return usage("--undo is for drain")
+	}
 	if takes := part != "ls" && part != "leave"; takes != (len(rest) == 1) {
 		return usage(part + " takes " + map[bool]string{true: "one word", false: "no word"}[takes])
 	}
@@ -103,6 +115,8 @@ func runFleet(ctx context.Context, c *Call) error {
 		return c.inviteHost(rest[0])
 	case "rm":
 		return c.removeHost(rest[0])
+	case "drain":
+		return c.drainHost(rest[0])
 	case "join":
 		return c.joinFleet(ctx, rest[0])
 	}
@@ -132,6 +146,8 @@ func (c *Call) listHosts(ctx context.Context) error {
 			}
 			if h.Gateway {
 				state = "gateway"
+			} else if h.Draining {
+				state += ", drains"
 			}
 			if len(h.HostKeys) > 0 {
 				key = h.HostKeys[0]
@@ -190,6 +206,23 @@ func (c *Call) removeHost(name string) error {
 	}
 	return c.answer(FleetRemoved{name}, func(w io.Writer) {
 		fmt.Fprintf(w, "%s was removed from the fleet; its sessions go on there\n", name)
+	})
+}
+
+func (c *Call) drainHost(name string) error {
+	if c.Fleet.Drain == nil {
+		return notGateway("drain")
+	}
+	undo, _ := c.flags.GetBool("undo")
+	if err := c.Fleet.Drain(name, !undo); err != nil {
+		return err
+	}
+	return c.answer(FleetDrained{name, !undo}, func(w io.Writer) {
+		if undo {
+			fmt.Fprintf(w, "new sessions are started on %s again\n", name)
+			return
+		}
+		fmt.Fprintf(w, "no new session is started on %s through this gateway; those that are there go on\n", name)
 	})
 }
 

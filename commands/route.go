@@ -190,6 +190,9 @@ func (c *Call) place(verb *Verb, word string, sight []registry.Host, hosts map[s
 			return api.Errorf(api.CodeNotFound, "there is no host %s: fleet ls lists the hosts", api.Quote(host)).With("host", host)
 		}
 		hosts[host] = true
+		if verb.Name == "new" {
+			return c.drained(host)
+		}
 		return nil
 	}
 	if verb.Name == "new" {
@@ -238,7 +241,7 @@ func (c *Call) routeNew(route Route) (Route, error) {
 			return route, api.Errorf(api.CodeNotFound, "there is no host %s: fleet ls lists the hosts", api.Quote(want)).With("host", want)
 		}
 		route.Hosts = []string{want}
-		return route, nil
+		return route, c.drained(want)
 	}
 	hosts = slices.DeleteFunc(append(hosts, c.Fleet.Own()), func(h registry.Host) bool {
 		return !h.Reachable || h.Draining || labelled && !slices.Contains(h.Beat.Labels, label)
@@ -253,6 +256,14 @@ func (c *Call) routeNew(route Route) (Route, error) {
 		route.Hosts = []string{best.Name}
 	}
 	return route, nil
+}
+
+// drained refuses a new session on a host that is drained.
+func (c *Call) drained(host string) error {
+	if slices.ContainsFunc(c.Fleet.Known(), func(h registry.Host) bool { return h.Name == host && h.Draining }) {
+		return api.Errorf(api.CodeBadRequest, "%s is drained, so no new session is started there: choose another host, or undo it with fleet drain %s --undo", host, host).With("host", host)
+	}
+	return nil
 }
 
 // Carried runs a line on another host, by run, with the rights and the audit that it would have here, and returns

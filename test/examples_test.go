@@ -27,7 +27,7 @@ var exampleFails = map[string]int{
 	"new api --cwd shop --worktree -- claude": 3, "worktree diff api": 3, "worktree rm api": 3, "worktree rm api --discard": 3,
 	"notify test phone": 3,
 	// The server is in no fleet.
-	"fleet ls": 3, "fleet invite box2": 2, "fleet rm box2": 2, "fleet join TOKEN --max-role viewer": 2, "fleet leave": 3,
+	"fleet ls": 3, "fleet invite box2": 2, "fleet rm box2": 2, "fleet join TOKEN --max-role viewer": 2, "fleet drain box2": 2,
 	"detach alpha --client c12": 3,
 	// Nothing is on standard input.
 	"new api --config -": 2, "profile set review -": 2, "profile show build": 3, "profile rm review": 3,

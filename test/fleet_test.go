@@ -1,9 +1,11 @@
 package e2e
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"net"
+	"os"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -189,13 +191,13 @@ func TestFleet(t *testing.T) {
 	}
 	gw.refused(2, "in the fleet already", "admin", "fleet", "invite", "box2")
 	box3.join(gw, "box3", "--max-role", "viewer")
-	gw.sees(`"host":"box2","gateway":false,"reachable":true,(?s:.*)"host":"box3","gateway":false,"reachable":true`, "admin", "fleet", "ls")
+	gw.sees(`"host":"box2","gateway":false,"reachable":true,"draining":false,(?s:.*)"host":"box3","gateway":false,"reachable":true`, "admin", "fleet", "ls")
 	gw.sees(`(?m)^gw +gateway .*\n^box2 +yes .*\n^box3 +yes `, "admin", "fleet", "ls", "--text")
 	box3.sees("box3 in the fleet of 127.0.0.1:[0-9]+ \\(connected\\); its callers are at most viewer here", "admin", "fleet", "ls", "--text")
 
 	// A host that is away is seen, and comes back by itself; so does one whose gateway was away.
 	box2.kill()
-	gw.sees(`"host":"box2","gateway":false,"reachable":false,"since_at":"2`, "admin", "fleet", "ls")
+	gw.sees(`"host":"box2","gateway":false,"reachable":false,"draining":false,"since_at":"2`, "admin", "fleet", "ls")
 	box2.serve()
 	gw.sees(`"host":"box2","gateway":false,"reachable":true`, "admin", "fleet", "ls")
 
@@ -350,6 +352,13 @@ func TestFleetNew(t *testing.T) {
 	gw.must("admin", "new", "--host", "label:gpu", "three", "--", "cat")
 	gw.refused(12, "no host that can be reached matches", "admin", "new", "--host", "label:none", "four", "--", "cat")
 	gw.refused(3, "there is no host", "admin", "new", "--host", "box9", "four", "--", "cat")
+	gw.refused(3, "there is no host", "admin", "fleet", "drain", "box9")
+	gw.must("admin", "fleet", "drain", "box2")
+	gw.sees("(?m)^box2 +yes, drains", "admin", "fleet", "ls", "--text")
+	gw.refused(2, "box2 is drained", "admin", "new", "--host", "box2", "four", "--", "cat")
+	gw.refused(2, "box2 is drained", "admin", "new", "box2/four", "--", "cat")
+	gw.refused(12, "no host that can be reached matches", "admin", "new", "--host", "label:gpu", "four", "--", "cat")
+	gw.must("admin", "fleet", "drain", "box2", "--undo")
 	box2.refused(2, "is in no fleet|isn't this host|another host", "admin", "new", "--host", "box3", "four", "--", "cat")
 	box2.sees("(?s)one.*three.*two", "admin", "ls", "-q")
 	gw.sees("box2/two", "admin", "ls", "-q")
@@ -469,5 +478,48 @@ func TestFleetAgents(t *testing.T) {
 	box2.must("admin", "new", "shell", "--env", "GORACE=atexit_sleep_ms=0", "--", "sh")
 	if out := run(box2, "shell", berth+" fleet leave"); !strings.Contains(out, "may not use") {
 		t.Errorf("leave: %s", out)
+	}
+}
+
+// TestFleetDemo types the lines that make fleet-demo prints.
+func TestFleetDemo(t *testing.T) {
+	t.Parallel()
+	demo := exec.Command("./fleet-demo")
+	demo.Env = append(os.Environ(), "BERTH="+berth, "GORACE=atexit_sleep_ms=0")
+	demo.Stderr = os.Stderr
+	in, err := demo.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := demo.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := demo.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = in.Close()
+		if err := demo.Wait(); err != nil {
+			t.Error(err)
+		}
+	}()
+	var lines []string
+	ssh := ""
+	for printed := bufio.NewScanner(out); printed.Scan() && !strings.HasPrefix(printed.Text(), "Enter or"); {
+		line := strings.TrimSpace(printed.Text())
+		if alias, ok := strings.CutPrefix(line, "alias s='"); ok {
+			ssh = strings.TrimSuffix(alias, "'")
+		} else if rest, ok := strings.CutPrefix(line, "s "); ok && !strings.HasPrefix(rest, "-t ") {
+			lines = append(lines, rest)
+		}
+	}
+	if len(lines) < 6 {
+		t.Fatalf("it has printed %q", lines)
+	}
+	for _, line := range lines {
+		if out, err := exec.Command("sh", "-c", ssh+" "+line).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", line, err, out)
+		}
 	}
 }

@@ -142,6 +142,7 @@ func (s *server) fleetVerbs() commands.Fleet {
 		}
 		return commands.Fleet{
 			Hosts: s.fleetHosts, Invite: s.fleetInvite, Remove: func(name string) error { return s.fleet.gateway.Remove(name) },
+			Drain: func(name string, on bool) error { return s.fleet.gateway.Drain(name, on) },
 			Join: func(context.Context, string, keys.Role) (commands.FleetMember, error) {
 				return commands.FleetMember{}, gatewayAlone()
 			},
@@ -199,7 +200,7 @@ func (s *server) fleetHosts(context.Context) ([]commands.FleetHost, error) {
 	}
 	for _, h := range hosts {
 		now := known[h.Name]
-		row := commands.FleetHost{Host: h.Name, Reachable: now.Reachable, Since: api.At(now.Since), Joined: api.At(h.Joined), HostKeys: []string{}}
+		row := commands.FleetHost{Host: h.Name, Reachable: now.Reachable, Draining: h.Draining, Since: api.At(now.Since), Joined: api.At(h.Joined), HostKeys: []string{}}
 		for _, line := range h.HostKeys {
 			if key, _, _, _, err := gossh.ParseAuthorizedKey([]byte(line)); err == nil {
 				row.HostKeys = append(row.HostKeys, gossh.FingerprintSHA256(key))

@@ -215,6 +215,18 @@ func (g *Gateway) Remove(name string) error {
 	return err
 }
 
+// Drain keeps new sessions from a host, or lets them there again.
+func (g *Gateway) Drain(name string, on bool) error {
+	err := g.roster.Drain(name, on)
+	if errors.Is(err, fs.ErrNotExist) || api.CheckHost(name) != nil {
+		return noHost(name)
+	}
+	if err == nil {
+		g.known.Drain(name, on)
+	}
+	return err
+}
+
 func noHost(name string) error {
 	return api.Errorf(api.CodeNotFound, "there is no host %s: fleet ls lists the hosts", api.Quote(name)).With("host", name)
 }

@@ -52,6 +52,7 @@ func (g *Gateway) restore() error {
 	}
 	for _, h := range hosts {
 		g.known.Admit(h.Name)
+		g.known.Drain(h.Name, h.Draining)
 		data, err := os.ReadFile(g.seenFile(h.Name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

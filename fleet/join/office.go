@@ -27,6 +27,7 @@ type Host struct {
 	Key      string    `json:"key"`       // the public nkey
 	HostKeys []string  `json:"host_keys"` // as in a key file
 	Joined   time.Time `json:"joined"`
+	Draining bool      `json:"draining"` // no new session is started there
 }
 
 // Roster is the gateway's folder of members, a file for each. Its methods may be called from any
@@ -87,6 +88,18 @@ func (r *Roster) add(h Host) error {
 		return err
 	}
 	return writeJSON(r.path(h.Name), h)
+}
+
+// Drain keeps new sessions from a host, or lets them there again.
+func (r *Roster) Drain(name string, on bool) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h, err := r.Host(name)
+	if err != nil {
+		return err
+	}
+	h.Draining = on
+	return writeJSON(r.path(name), h)
 }
 
 // Remove forgets a host; the caller also removes its key from the realm.

@@ -67,6 +67,7 @@ type known struct {
 	beat       Beat
 	rows       Rows
 	saved      bool // what is on disk is this
+	draining   bool
 }
 
 // Registry has all hosts.
@@ -85,6 +86,15 @@ func (r *Registry) Admit(host string) {
 	defer r.mu.Unlock()
 	if r.hosts[host] == nil {
 		r.hosts[host] = &known{}
+	}
+}
+
+// Drain notes whether new sessions are kept from a host.
+func (r *Registry) Drain(host string, on bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if h := r.hosts[host]; h != nil {
+		h.draining = on
 	}
 }
 
@@ -163,7 +173,7 @@ func (r *Registry) Hosts(now time.Time) []Host {
 }
 
 func (k *known) at(name string, now time.Time) Host {
-	h := Host{Name: name, Since: k.seen, Beat: k.beat, Sessions: k.rows.Sessions}
+	h := Host{Name: name, Draining: k.draining, Since: k.seen, Beat: k.beat, Sessions: k.rows.Sessions}
 	if !k.seen.IsZero() && now.Sub(k.seen) <= Absent {
 		h.Reachable, h.Since = true, k.from
 	}
