@@ -27,6 +27,7 @@ const notRun = 12
 // noCommands are the pages whose commands other tests run, or that have lines that only look like commands.
 var noCommands = map[string]string{
 	"docs/install.md":       "the tests of the packages install them on a machine",
+	"docs/fleet.md":         "TestFleet types them to a gateway and its hosts",
 	"docs/architecture.md":  "drawings",
 	"docs/verbs.md":         "the script examples types the verbs' examples",
 	"docs/agents/adding.md": "they need a recording",
