@@ -97,22 +97,30 @@ func create(path string) (*Realm, error) {
 }
 
 // write replaces the file, in one step.
-func (r *Realm) write() (err error) {
+func (r *Realm) write() error {
 	f := file{Operator: seed(r.operator), Fleet: seed(r.fleet), Join: seed(r.join), Removed: r.removed}
 	data, err := json.MarshalIndent(f, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write the fleet's keys: %w", err)
 	}
-	aside, err := os.CreateTemp(filepath.Dir(r.path), ".fleet-") // mode 0600
-	if err != nil {
+	if err := replace(r.path, append(data, '\n')); err != nil {
 		return fmt.Errorf("write the fleet's keys: %w", err)
 	}
-	_, err = aside.Write(append(data, '\n'))
+	return nil
+}
+
+// replace writes a file that only its owner reads, in one step, so that a kill leaves all of it or none.
+func replace(path string, data []byte) error {
+	aside, err := os.CreateTemp(filepath.Dir(path), ".fleet-") // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = aside.Write(data)
 	if err = errors.Join(err, aside.Sync(), aside.Close()); err == nil {
-		err = os.Rename(aside.Name(), r.path)
+		err = os.Rename(aside.Name(), path)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("write the fleet's keys: %w", err), os.Remove(aside.Name()))
+		return errors.Join(err, os.Remove(aside.Name()))
 	}
 	return nil
 }

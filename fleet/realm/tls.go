@@ -61,12 +61,7 @@ func newCertificate(path string, now time.Time) ([]byte, error) {
 		return nil, err
 	}
 	data := append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})...)
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	_, err = f.Write(data)
-	return data, errors.Join(err, f.Sync(), f.Close())
+	return data, replace(path, data)
 }
 
 // Pinned is the TLS configuration of a client of the gateway with that key.
