@@ -103,7 +103,7 @@ func TestKeysWithoutPlugin(t *testing.T) {
 	if page.ID == p.ID || l.Made("k4.txt") {
 		t.Fatalf("the second page is %+v", page)
 	}
-	l.Respond("keys", "accepted", "--prompt", page.ID, "option", "1")
+	l.Respond("keys", "answered", "--prompt", page.ID, "option", "1")
 	l.Is("idle")
 	if !l.Made("k4.txt") {
 		t.Error("k4.txt was not made")
