@@ -318,6 +318,9 @@ func TestUnreachable(t *testing.T) {
 		t.Errorf("a host that hangs, after %s: %v", time.Since(from), err)
 	}
 	_ = l.Close()
+	if err := hung.Flush(); err != nil { // the NATS server knows that nobody listens there
+		t.Fatal(err)
+	}
 	if _, err := f.Client(t.Context(), "box3", ann); !errors.Is(err, ErrUnreachable) || !errors.Is(err, conn.ErrAbsent) {
 		t.Errorf("a host that isn't connected: %v", err)
 	}
