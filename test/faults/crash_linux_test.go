@@ -29,18 +29,7 @@ func TestServerKilled(t *testing.T) {
 		t.Log("10 kills instead of 25, for -short")
 	}
 	h := newHost(t, checked)
-	work := filepath.Join(h.dir, "work")
-	must(t, os.Mkdir(work, 0o700))
-	config := filepath.Join(h.dir, "berth.yaml")
-	// All output is compared, and a busy machine takes minutes: it prints 500 KB/s.
-	must(t, os.WriteFile(config, fmt.Appendf(nil, `
-sessions:
-  - name: count
-    command: [%q, count, %q]
-    size: 120x40
-    limits: {output: 1GiB}
-`, program, work), 0o600))
-	h.flags = append(h.flags, "--config", config)
+	work := h.counts("1GiB") // all output is compared, and a busy machine takes minutes: it prints 500 KB/s
 	h.start()
 	dir := h.sessionDirs()[0]
 	pid := h.info("count").PID

@@ -41,17 +41,7 @@ func fill(t *testing.T, dir string) string {
 func TestDiskFull(t *testing.T) {
 	h := newHost(t, checked)
 	h.onSmallDisk("24m")
-	work := filepath.Join(h.dir, "work")
-	must(t, os.Mkdir(work, 0o700))
-	config := filepath.Join(h.dir, "berth.yaml")
-	must(t, os.WriteFile(config, fmt.Appendf(nil, `
-sessions:
-  - name: count
-    command: [%q, count, %q]
-    size: 120x40
-    limits: {output: 4MiB}
-`, program, work), 0o600))
-	h.flags = append(h.flags, "--config", config)
+	work := h.counts("4MiB")
 	h.start()
 	dir := h.sessionDirs()[0]
 	pid := h.info("count").PID

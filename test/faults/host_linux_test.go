@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -259,6 +260,23 @@ func (h *host) create(name string, words ...string) string {
 	h.t.Helper()
 	row := answer[struct{ ID string }](h, append([]string{"new", name}, words...)...)
 	return filepath.Join(h.state, "sessions", row.ID)
+}
+
+// counts gives the server a session that counts into a folder, which is returned. output is how much of its output is kept.
+func (h *host) counts(output string) (work string) {
+	h.t.Helper()
+	work = filepath.Join(h.dir, "work")
+	must(h.t, os.Mkdir(work, 0o700))
+	config := filepath.Join(h.dir, "berth.yaml")
+	must(h.t, os.WriteFile(config, fmt.Appendf(nil, `
+sessions:
+  - name: count
+    command: [%q, count, %q]
+    size: 120x40
+    limits: {output: %s}
+`, program, work, output), 0o600))
+	h.flags = append(h.flags, "--config", config)
+	return work
 }
 
 type info struct {
