@@ -318,7 +318,7 @@ func TestUnreachable(t *testing.T) {
 		t.Errorf("a host that hangs, after %s: %v", time.Since(from), err)
 	}
 	_ = l.Close()
-	if err := hung.Flush(); err != nil { // the NATS server knows that nobody listens there
+	if err := hung.Flush(); err != nil { // the NATS server knows that there is no listener any more
 		t.Fatal(err)
 	}
 	if _, err := f.Client(t.Context(), "box3", ann); !errors.Is(err, ErrUnreachable) || !errors.Is(err, conn.ErrAbsent) {
