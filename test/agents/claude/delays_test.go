@@ -159,7 +159,7 @@ func testDelayStops(t *testing.T) {
 }
 
 // testDelayEscapes interrupts many turns. The time runs from before the call that presses Esc, so it has that
-// call's way through ssh and Claude's own time too.
+// call's way through ssh and Claude's own time too. The lab's own pause before a key is over by then.
 func testDelayEscapes(t *testing.T) {
 	c := newChronicle(t, Ready(), nil)
 	for i := range 10 * host.Soak() {
@@ -167,8 +167,9 @@ func testDelayEscapes(t *testing.T) {
 		message := fmt.Sprint("MOCK: slow 100 ", 100+i)
 		c.send(message)
 		c.answering(message)
+		c.beforeKey()
 		start := time.Now()
-		c.key("Escape")
+		check(t, c.Press(c.Ctx, "Escape"))
 		c.waitFor("Esc", 2)
 		got := c.watch.since(c.moments)
 		if tellMoments(got) != "working idle" {

@@ -101,14 +101,19 @@ func manual(args []string) []string {
 // key presses one key: a name as Berth has it, or a character.
 func (l *lab) key(name string) {
 	l.T.Helper()
-	if newer(330) {
-		l.pause(700) // it takes no notice of a key in a dialog's first moment
-	}
+	l.beforeKey()
 	if len(name) == 1 {
 		check(l.T, l.Type(l.Ctx, name))
 		return
 	}
 	check(l.T, l.Press(l.Ctx, name))
+}
+
+// beforeKey waits until a newer Claude Code takes a key: it ignores keys in a dialog's first moment.
+func (l *lab) beforeKey() {
+	if newer(330) {
+		l.pause(700)
+	}
 }
 
 // ready waits for an empty composer of a Claude Code that has nothing to do: no
