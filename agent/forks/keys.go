@@ -3,6 +3,7 @@ package forks
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"berth/agent"
@@ -45,15 +46,19 @@ func Pick(a agent.Answer, d *agent.Dialog, yes, no int) (n int, outcome string, 
 	return n, outcome, nil
 }
 
-// Choice answers a dialog of numbered options; see Pick.
+// Choice answers a dialog of numbered options; see Pick. An option that was cut off, other than a plain yes or no, may
+// allow more than was shown.
 func Choice(a agent.Answer, d *agent.Dialog, yes, no int) (agent.KeyAnswer, error) {
 	n, outcome, err := Pick(a, d, yes, no)
 	if err != nil {
 		return agent.KeyAnswer{}, err
 	}
 	number := d.Options[n-1].Number
-	if number < 1 || number > 9 {
+	switch {
+	case number < 1 || number > 9:
 		return agent.KeyAnswer{}, fmt.Errorf("%w: that option has no key; use keys or attach", agent.ErrCannot)
+	case n != yes && n != no && strings.HasSuffix(d.Options[n-1].Label, "…"):
+		return agent.KeyAnswer{}, fmt.Errorf("%w: the screen has no room for the whole option; resize it to more columns, look at the prompt and answer again", agent.ErrCannot)
 	}
 	return agent.KeyAnswer{Steps: []agent.Step{Press(strconv.Itoa(number), d)}, Outcome: outcome}, nil
 }
