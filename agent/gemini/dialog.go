@@ -187,15 +187,15 @@ func (b *box) numbers() int {
 func numberEnd(row string) int { return terminal.StringWidth(row[:strings.IndexByte(row, '.')]) }
 
 // explain attaches descriptions to options. A description is the rows below an option, up to the
-// next option, a blank row or the mark of a list that scrolls. Before them the label may continue
-// in rows that start one column further left.
+// next option; that of the last one ends at a blank row or the mark of a list that scrolls. Before them the label
+// may continue in rows that start one column further left.
 func (b *box) explain(list []agent.Option, rows []int) {
 	for k, row := range rows {
 		var more []string
 		begins := strings.Index(b.rows[row], list[k].Label)
 		for i := row + 1; i < len(b.rows) && (k+1 == len(rows) || i < rows[k+1]); i++ {
 			text := strings.TrimSpace(b.rows[i])
-			if text == "" || text == "▼" || doneLine.MatchString(b.rows[i]) {
+			if last := k+1 == len(rows); last && (text == "" || text == "▼" || doneLine.MatchString(b.rows[i])) {
 				break
 			}
 			if indent := len(b.rows[i]) - len(strings.TrimLeft(b.rows[i], " ")); len(more) == 0 && begins > 0 && terminal.StringWidth(b.rows[row][:begins]) == indent+1 {
@@ -204,7 +204,7 @@ func (b *box) explain(list []agent.Option, rows []int) {
 			}
 			more = append(more, text)
 		}
-		list[k].More = strings.Join(more, "\n")
+		list[k].More = strings.Trim(strings.Join(more, "\n"), "\n")
 	}
 }
 
@@ -273,14 +273,16 @@ func (b *box) head() (text string, next int) {
 }
 
 // text joins the rows from one to before another, without the sides of inner boxes and without the
-// marks of scrolling.
+// marks of scrolling. A row of the model's can begin like a side.
 func (b *box) text(from, to int) string {
 	var lines []string
 	for _, row := range b.rows[min(from, to):to] {
 		bare := strings.TrimSpace(row)
 		switch {
-		case strings.HasPrefix(bare, "╭──"), strings.HasPrefix(bare, "╰──"), bare == "▲", bare == "▼":
-			continue
+		case bare == "▲", bare == "▼", strings.HasPrefix(bare, "╭──") || strings.HasPrefix(bare, "╰──"):
+			if strings.Trim(bare, "╭╮╰╯─▲▼") == "" {
+				continue
+			}
 		case strings.HasPrefix(bare, "│"):
 			row = strings.TrimPrefix(strings.TrimSuffix(strings.TrimPrefix(bare, "│"), "│"), " ")
 		}
