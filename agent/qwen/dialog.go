@@ -36,7 +36,6 @@ var (
 	optionRow = pattern.New(`^ {3}([›❯] | {2})(?:\[(.)\] )?(\d{1,2})\. (\S.*)?$`)
 	toolRow   = pattern.New(`^  [?] (\S+)(?: (.*))?$`)
 	execution = pattern.New(`^Allow execution of: '`)
-	ofServer  = pattern.New(`^Allow execution of MCP tool "`)
 	hidden    = pattern.New(`^\.\.\. (?:(?:first|last) \d+ lines? hidden|diff hidden|[^ ]* ?…)`)
 	fallback  = pattern.New(`^⚠ Auto Mode `)
 )
@@ -74,9 +73,10 @@ func (s *screen) dialog() *agent.Dialog {
 type box struct {
 	*screen
 	dialog      *agent.Dialog
-	head        int // the row of the tool; -1 if it has left the screen
-	first, last int // rows of the options
-	end         int // the row after the dialog
+	head        int   // the row of the tool; -1 if it has left the screen
+	first, last int   // rows of the options
+	starts      []int // the first row of each option
+	end         int   // the row after the dialog
 }
 
 // find finds the options above the row, and the row of the tool above them. Below a dialog there can be rows of
@@ -91,22 +91,17 @@ func (b *box) find(at int) {
 	want := 0
 	for i := b.end - 1; i >= 0; i-- {
 		m := optionRow.FindStringSubmatch(b.rows[i])
-		if m == nil {
-			if want > 0 && rowOfTool(b.rows[i]) {
-				break
-			}
-			continue
-		}
-		n := pattern.Number(m[3])
-		if want == 0 {
-			b.last = i
-		} else if n != want {
+		if m == nil && want > 0 && rowOfTool(b.rows[i]) {
+			break
+		} else if m == nil || want > 0 && pattern.Number(m[3]) != want {
 			continue // a number in an option's description
 		}
+		n := pattern.Number(m[3])
+		b.last = max(b.last, i)
 		o := agent.Option{Number: n, Focused: m[1][0] != ' ', Multiple: m[2] != "", Ticked: m[2] != "" && m[2] != " ", Label: strings.TrimSpace(m[4])}
 		o.Label, o.More = b.option(i, o.Label)
 		b.dialog.Options = append([]agent.Option{o}, b.dialog.Options...)
-		b.first = i
+		b.first, b.starts = i, append([]int{i}, b.starts...)
 		if want = n - 1; want == 0 {
 			break
 		}
@@ -115,8 +110,7 @@ func (b *box) find(at int) {
 		b.dialog.Options = nil
 		return
 	}
-	for ; b.end > 0 && b.rows[b.end-1] == ""; b.end-- {
-	}
+	b.end = b.view.LastUpTo(b.end-1) + 1
 	b.head = b.first - 1
 	for ; b.head >= 0 && !toolRow.MatchString(b.rows[b.head]); b.head-- {
 	}
@@ -146,17 +140,23 @@ func rowOfTool(row string) bool {
 }
 
 // option is an option's label with the rows that it continues in, below its mark, and its description,
-// which is indented further than the label's number.
+// which is indented further than the label's number. The model chooses both: they can draw an option's row and
+// have blank ones. They end at the next option, and those of the last option at a blank row.
 func (b *box) option(row int, label string) (string, string) {
-	var more []string
-	for i := row + 1; i < b.end && b.rows[i] != "" && optionRow.FindStringSubmatch(b.rows[i]) == nil; i++ {
-		if len(more) == 0 && indent(b.rows[i]) <= bodyIndent {
-			label += " " + strings.TrimSpace(b.rows[i])
+	rows, more := b.rows[row+1:b.end], []string{}
+	if len(b.starts) > 0 {
+		rows = b.rows[row+1 : b.starts[0]]
+	} else if i := slices.Index(rows, ""); i >= 0 {
+		rows = rows[:i]
+	}
+	for _, text := range rows {
+		if len(more) == 0 && text != "" && indent(text) <= bodyIndent {
+			label += " " + strings.TrimSpace(text)
 			continue
 		}
-		more = append(more, strings.TrimSpace(b.rows[i]))
+		more = append(more, strings.TrimSpace(text))
 	}
-	return label, strings.Join(more, "\n")
+	return label, strings.Trim(strings.Join(more, "\n"), "\n")
 }
 
 func indent(row string) int { return len(row) - len(strings.TrimLeft(row, " ")) }
@@ -222,10 +222,10 @@ func (b *box) permission() bool {
 	switch {
 	case execution.MatchString(question):
 		d.Tool, left = toolShell, commandIndent
-	case question == askEdit && d.Tool == "":
-		d.Tool = toolEdit
-	case ofServer.MatchString(question), question == askMore:
+	case question != askEdit: // a server can name its tool as it likes
 		d.Tool = ""
+	case d.Tool == "":
+		d.Tool = toolEdit
 	}
 	rows, ok := b.body(left, end)
 	d.Cut = d.Cut || !ok

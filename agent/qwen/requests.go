@@ -62,10 +62,8 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 		Title: agent.Pointer(dialog.Title), Modal: true, Channel: agent.ChannelKeys, Alike: dialog.Alike,
 	}
 	if r.Type == agent.PromptPermission {
-		if dialog.Body != "" || ofServer.MatchString(dialog.Title) {
-			r.SetInput(dialog.Body)
-		}
-		if ofServer.MatchString(dialog.Title) { // it draws the tool's name, and not its input
+		// The dialog of a server's tool draws its name, and not its input. Its question is cut off without room.
+		if r.SetInput(dialog.Body); dialog.Tool == "" && dialog.Title != askMore {
 			r.SetInPart()
 		}
 		r.Text = agent.Pointer(strings.TrimSpace(dialog.Asked + "\n" + headOf(dialog)))
