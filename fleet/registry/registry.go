@@ -138,15 +138,46 @@ func (r *Registry) SetRows(host string, data []byte) error {
 	if err := json.Unmarshal(data, &rows); err != nil {
 		return fmt.Errorf("read the rows of %s: %w", host, err)
 	}
-	rows.Sessions = slices.DeleteFunc(rows.Sessions[:min(len(rows.Sessions), MostRows)], func(s api.Session) bool {
-		return api.CheckName(s.Session) != nil || s.ID == "" || slices.ContainsFunc(s.Tags, func(t string) bool { return api.CheckTag(t) != nil })
-	})
+	rows.Sessions = slices.DeleteFunc(rows.Sessions[:min(len(rows.Sessions), MostRows)], func(s api.Session) bool { return !sound(s) })
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if h := r.hosts[host]; h != nil {
 		h.rows, h.saved = rows, false
 	}
 	return nil
+}
+
+// sound says whether a row may be shown. People and scripts copy its name and ids into command lines, so a host mustn't
+// choose words there that a shell or a verb reads otherwise.
+func sound(s api.Session) bool {
+	if api.CheckName(s.Session) != nil || !isID(s.ID) || s.Parent != nil && !isID(*s.Parent) {
+		return false
+	}
+	if slices.ContainsFunc(s.Tags, func(t string) bool { return api.CheckTag(t) != nil }) {
+		return false
+	}
+	if s.Prompt == nil {
+		return true
+	}
+	prompt, ok := s.Prompt.(map[string]any)
+	for _, field := range []string{"id", "prompt_id", "digest"} {
+		if value, has := prompt[field]; has {
+			text, is := value.(string)
+			ok = ok && is && isID(text)
+		}
+	}
+	return ok
+}
+
+// isID says whether a text has the form of an id or a hash.
+func isID(text string) bool {
+	const most = 128
+	for i, r := range text {
+		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || i > 0 && strings.ContainsRune("._:-", r)) {
+			return false
+		}
+	}
+	return text != "" && len(text) <= most
 }
 
 // Host is one host; ok is false for one that isn't in the fleet.

