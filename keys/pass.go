@@ -2,6 +2,7 @@ package keys
 
 import (
 	"crypto/rand"
+	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -71,9 +72,11 @@ const (
 	passSessions = "sessions@berth" // as sessions=, if the caller has it
 	passVerbs    = "verbs@berth"    // as verbs=, likewise
 	passUntil    = "until@berth"    // when the person's own access ends, in seconds since 1970
+	passSource   = "source@berth"   // the person's address, as the gateway saw it
+	passProof    = "proof@berth"    // the certificate that the person proved, in base64; none for a plain key
 )
 
-var passOptions = []string{passHost, passGateway, passRole, passSessions, passVerbs, passUntil, forceCommand}
+var passOptions = []string{passHost, passGateway, passRole, passSessions, passVerbs, passUntil, passSource, passProof, forceCommand}
 
 // Sign makes the certificate. It refuses a process inside a session, which isn't a person, and a caller
 // whose sessions= has nothing on the host.
@@ -105,6 +108,12 @@ func (p Pass) Sign(authority ssh.Signer, now time.Time) (*ssh.Certificate, error
 	}
 	if id.Command != "" {
 		options[forceCommand] = id.Command
+	}
+	if id.Source != "" {
+		options[passSource] = id.Source
+	}
+	if id.Certificate != nil {
+		options[passProof] = base64.StdEncoding.EncodeToString(id.Certificate)
 	}
 	extensions := map[string]string{}
 	if !id.NoPTY {
@@ -193,8 +202,32 @@ func (r PassRules) identity(cert *ssh.Certificate, now time.Time) (Identity, err
 		Command: cert.CriticalOptions[forceCommand], NoPTY: !hasExtension(cert, permitPTY),
 		Line: fmt.Sprintf("pass of %s (%s)", gateway, ssh.FingerprintSHA256(cert.Key)),
 	}
+	if _, err := Proof(cert); err != nil {
+		return Identity{}, err
+	}
 	err := r.rights(&id, cert)
 	return id, err
+}
+
+// Proof is the certificate that the person of a pass has proven at the gateway; nil for a plain key.
+func Proof(pass *ssh.Certificate) (*ssh.Certificate, error) {
+	text, has := pass.CriticalOptions[passProof]
+	if !has {
+		return nil, nil
+	}
+	wire, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return nil, fmt.Errorf("read the person's certificate: %w", err)
+	}
+	key, err := ssh.ParsePublicKey(wire)
+	if err != nil {
+		return nil, fmt.Errorf("read the person's certificate: %w", err)
+	}
+	cert, ok := key.(*ssh.Certificate)
+	if !ok || !strings.HasSuffix(pass.KeyId, " "+ssh.FingerprintSHA256(cert.Key)) {
+		return nil, errors.New("the person's certificate is for another key")
+	}
+	return cert, nil
 }
 
 // rights reads what the person may do. An option that is there has a value: an empty list of rights

@@ -64,7 +64,7 @@ func person(change func(*Identity)) Identity {
 
 func TestPass(t *testing.T) {
 	p := newPasses(t)
-	until := p.now.Add(time.Hour)
+	until, certified := p.now.Add(time.Hour), ""
 	for name, c := range map[string]struct {
 		person Identity
 		want   func(*Identity)
@@ -75,16 +75,20 @@ func TestPass(t *testing.T) {
 		}), func(id *Identity) {
 			id.Sessions, id.Verbs = []string{"web*", "tag:release", "api", "db"}, []string{"ls", "nudge"}
 		}},
-		"an admin, above max_role":   {person(func(id *Identity) { id.Role = Admin }), nil},
-		"a viewer":                   {person(func(id *Identity) { id.Role = Viewer }), func(id *Identity) { id.Role = Viewer }},
-		"a key that expires":         {person(func(id *Identity) { id.Expires = until }), func(id *Identity) { id.Expires = until }},
-		"a forced command":           {person(func(id *Identity) { id.Command = "watch --state prompt" }), func(id *Identity) { id.Command = "watch --state prompt" }},
-		"without a terminal":         {person(func(id *Identity) { id.NoPTY = true }), func(id *Identity) { id.NoPTY = true }},
-		"a key without a comment":    {person(func(id *Identity) { id.Name = somePrint[:19] }), func(id *Identity) { id.Name = somePrint[:19] + " via gw" }},
-		"a name with a blank":        {person(func(id *Identity) { id.Name = "Ann Onym" }), func(id *Identity) { id.Name = "Ann Onym via gw" }},
-		"a guest":                    {person(func(id *Identity) { id.Name = "guest:bob" }), func(id *Identity) { id.Name = "bob via gw" }},
-		"a caller on the gateway":    {Identity{Kind: KindLocal, Name: "local:root", Role: Operator}, func(id *Identity) { id.Name, id.Fingerprint = "root via gw", "" }},
-		"a certificate's own rights": {person(func(id *Identity) { id.Certificate, id.Line = []byte("x"), "keys:3" }), nil},
+		"an admin, above max_role": {person(func(id *Identity) { id.Role = Admin }), nil},
+		"a viewer":                 {person(func(id *Identity) { id.Role = Viewer }), func(id *Identity) { id.Role = Viewer }},
+		"a key that expires":       {person(func(id *Identity) { id.Expires = until }), func(id *Identity) { id.Expires = until }},
+		"a forced command":         {person(func(id *Identity) { id.Command = "watch --state prompt" }), func(id *Identity) { id.Command = "watch --state prompt" }},
+		"without a terminal":       {person(func(id *Identity) { id.NoPTY = true }), func(id *Identity) { id.NoPTY = true }},
+		"a key without a comment":  {person(func(id *Identity) { id.Name = somePrint[:19] }), func(id *Identity) { id.Name = somePrint[:19] + " via gw" }},
+		"a name with a blank":      {person(func(id *Identity) { id.Name = "Ann Onym" }), func(id *Identity) { id.Name = "Ann Onym via gw" }},
+		"a guest":                  {person(func(id *Identity) { id.Name = "guest:bob" }), func(id *Identity) { id.Name = "bob via gw" }},
+		"a caller on the gateway":  {Identity{Kind: KindLocal, Name: "local:root", Role: Operator}, func(id *Identity) { id.Name, id.Fingerprint = "root via gw", "" }},
+		"a certificate's own rights": {person(func(id *Identity) {
+			proven := userCert(t, newSigner(t))
+			id.Certificate, id.Fingerprint, id.Line = proven.Marshal(), ssh.FingerprintSHA256(proven.Key), "keys:3"
+			certified = id.Fingerprint
+		}), func(id *Identity) { id.Fingerprint = certified }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cert := p.sign(t, c.person)
@@ -210,6 +214,25 @@ func TestForgedPasses(t *testing.T) {
 	}
 }
 
+// userCert is a certificate of ann's, by an authority of people.
+func userCert(t testing.TB, authority ssh.Signer) *ssh.Certificate {
+	t.Helper()
+	cert := &ssh.Certificate{Key: newSigner(t).PublicKey(), Serial: 7, CertType: ssh.UserCert, KeyId: "ann in person", ValidPrincipals: []string{UsualUser}, ValidBefore: ssh.CertTimeInfinity}
+	if err := cert.SignCert(rand.Reader, authority); err != nil {
+		t.Fatal(err)
+	}
+	return cert
+}
+
+// TestProof: the certificate in a pass is that of the person whom the pass names.
+func TestProof(t *testing.T) {
+	p := newPasses(t)
+	lying := p.sign(t, person(func(id *Identity) { id.Certificate = userCert(t, newSigner(t)).Marshal() }))
+	if id, err := p.rules.Identity(lying, p.now); !errors.Is(err, ErrPass) {
+		t.Errorf("%+v, %v", id, err)
+	}
+}
+
 // TestPassesExpire also has a host whose clock differs from the gateway's.
 func TestPassesExpire(t *testing.T) {
 	p := newPasses(t)
@@ -270,6 +293,20 @@ func TestRevokedPasses(t *testing.T) {
 		revoked, _ := parseRevoked("revoked", []byte(text))
 		if err := (&Set{revoked: revoked}).CheckPass(pass, print); !errors.Is(err, want) {
 			t.Errorf("%q: %v", text, err)
+		}
+	}
+	authority := newSigner(t)
+	proven := userCert(t, authority)
+	print = ssh.FingerprintSHA256(proven.Key)
+	certified := p.sign(t, person(func(id *Identity) { id.Certificate, id.Fingerprint = proven.Marshal(), print }))
+	people := ssh.FingerprintSHA256(authority.PublicKey())
+	for text, want := range map[string]error{
+		"": nil, "serial: 8": nil, "serial: 7 " + other: nil, "id: bob": nil,
+		"serial: 7": ErrRevoked, "serial: 7-9 " + people: ErrRevoked, "id: ann in person": ErrRevoked, people: ErrRevoked, print: ErrRevoked,
+	} {
+		revoked, _ := parseRevoked("revoked", []byte(text))
+		if err := (&Set{revoked: revoked}).CheckPass(certified, print); !errors.Is(err, want) {
+			t.Errorf("the person's certificate, %q: %v", text, err)
 		}
 	}
 	if err := (&Set{}).CheckPass(pass, ""); err != nil {

@@ -55,13 +55,20 @@ func (r *revocations) certificate(cert *ssh.Certificate) error {
 }
 
 // CheckPass says why a pass of a fleet is revoked here, for a person whose key has that fingerprint; nil if it isn't.
-// A key that may not log in may not come through a gateway either.
+// A key or a certificate that may not log in may not come through a gateway either.
 func (s *Set) CheckPass(pass *ssh.Certificate, person string) error {
 	if err := s.revoked.certificate(pass); err != nil {
 		return err
 	}
 	if person != "" && s.revoked.key(person) {
 		return fmt.Errorf("%w, by the person's key", ErrRevoked)
+	}
+	proof, err := Proof(pass)
+	if proof != nil {
+		err = s.revoked.certificate(proof)
+	}
+	if err != nil {
+		return fmt.Errorf("the person's certificate: %w", err)
 	}
 	return nil
 }
