@@ -56,6 +56,8 @@ func (id Identity) ViaGateway() bool {
 var (
 	ErrPass    = errors.New("the pass can't be used")
 	ErrNoVouch = errors.New("the gateway doesn't vouch for this caller")
+	// ErrNotYet says that the gateway was asked for the caller's rights now, and hasn't answered.
+	ErrNotYet = errors.New("the fleet's gateway hasn't confirmed the sender's rights yet")
 )
 
 const (
@@ -228,6 +230,38 @@ func Proof(pass *ssh.Certificate) (*ssh.Certificate, error) {
 		return nil, errors.New("the person's certificate is for another key")
 	}
 	return cert, nil
+}
+
+// Vouched is the caller of a pass as the gateway that made it had identified it, without rights: the gateway looks
+// those up again. host is the one that shows the pass.
+func Vouched(pass *ssh.Certificate, authority ssh.PublicKey, host string) (Identity, error) {
+	of, _, _ := strings.Cut(pass.CriticalOptions[passHost], " ")
+	checker := ssh.CertChecker{ // of another time than that of the login
+		Clock:                    func() time.Time { return time.Unix(int64(min(pass.ValidAfter, 1<<62)), 0) },
+		SupportedCriticalOptions: passOptions,
+	}
+	switch err := checker.CheckCert(UsualUser, pass); {
+	case string(pass.SignatureKey.Marshal()) != string(authority.Marshal()):
+		return Identity{}, fmt.Errorf("%w: another authority signed it", ErrPass)
+	case err != nil:
+		return Identity{}, fmt.Errorf("%w: %w", ErrPass, err)
+	case of != host:
+		return Identity{}, fmt.Errorf("%w: it is for another host", ErrPass)
+	}
+	space := max(strings.LastIndexByte(pass.KeyId, ' '), 0)
+	name, fingerprint := pass.KeyId[:space], strings.TrimPrefix(pass.KeyId[space:], " ")
+	if fingerprint == "-" {
+		return Identity{Kind: KindLocal, Name: "local:" + name}, nil
+	}
+	proof, err := Proof(pass)
+	if err != nil {
+		return Identity{}, fmt.Errorf("%w: %w", ErrPass, err)
+	}
+	id := Identity{Kind: KindKey, Name: name, Fingerprint: fingerprint, Source: pass.CriticalOptions[passSource]}
+	if proof != nil {
+		id.Certificate = proof.Marshal()
+	}
+	return id, nil
 }
 
 // rights reads what the person may do. An option that is there has a value: an empty list of rights

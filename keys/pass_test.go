@@ -224,12 +224,43 @@ func userCert(t testing.TB, authority ssh.Signer) *ssh.Certificate {
 	return cert
 }
 
-// TestProof: the certificate in a pass is that of the person whom the pass names.
-func TestProof(t *testing.T) {
+// TestVouched: the gateway knows from a pass, at any later time, whose rights to look up.
+func TestVouched(t *testing.T) {
 	p := newPasses(t)
-	lying := p.sign(t, person(func(id *Identity) { id.Certificate = userCert(t, newSigner(t)).Marshal() }))
+	proven := userCert(t, newSigner(t))
+	print := ssh.FingerprintSHA256(proven.Key)
+	for name, id := range map[string]Identity{
+		"a key":                   person(func(id *Identity) { id.Source = "10.0.0.7:4711" }),
+		"a certificate":           person(func(id *Identity) { id.Certificate, id.Fingerprint = proven.Marshal(), print }),
+		"a caller on the gateway": {Kind: KindLocal, Name: "local:root", Role: Operator},
+	} {
+		got, err := Vouched(p.sign(t, id), p.ca.PublicKey(), "box2")
+		if err != nil || got.Kind != id.Kind || got.Name != id.Name || got.Fingerprint != id.Fingerprint || got.Source != id.Source || string(got.Certificate) != string(id.Certificate) || got.Role != None {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	altered := p.sign(t, person(nil))
+	altered.KeyId = "root " + somePrint
+	lying := p.sign(t, person(func(id *Identity) { id.Certificate = proven.Marshal() })) // for another key than the pass says
+	for name, c := range map[string]struct {
+		pass *ssh.Certificate
+		host string
+	}{
+		"shown by another host":    {p.sign(t, person(nil)), "box3"},
+		"of no host":               {p.sign(t, person(nil)), ""},
+		"altered":                  {altered, "box2"},
+		"a person's certificate":   {proven, "box2"},
+		"with another certificate": {lying, "box2"},
+	} {
+		if id, err := Vouched(c.pass, p.ca.PublicKey(), c.host); !errors.Is(err, ErrPass) {
+			t.Errorf("%s: %+v, %v", name, id, err)
+		}
+	}
+	if id, err := Vouched(p.sign(t, person(nil)), newSigner(t).PublicKey(), "box2"); !errors.Is(err, ErrPass) {
+		t.Errorf("of another fleet: %+v, %v", id, err)
+	}
 	if id, err := p.rules.Identity(lying, p.now); !errors.Is(err, ErrPass) {
-		t.Errorf("%+v, %v", id, err)
+		t.Errorf("a host takes a pass with another certificate: %+v, %v", id, err)
 	}
 }
 

@@ -86,3 +86,30 @@ func TestFleetHostileRows(t *testing.T) {
 		t.Errorf("waiting:\n%s", out)
 	}
 }
+
+// TestFleetHostileReply: a host that asks about a caller has the answer sent to no other host.
+func TestFleetHostileReply(t *testing.T) {
+	t.Parallel()
+	gw := newGateway(t)
+	h, other := newHostile(t, gw, "box2"), newHostile(t, gw, "box3")
+	to, err := other.nc.SubscribeSync("berth.to.box3.>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.nc.PublishRequest("berth.from.box2.renew", "berth.to.box3.inbox", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	// The gateway answers in order.
+	if m, err := h.nc.Request("berth.from.box2.renew", []byte("x"), patienceSeconds*time.Second); err != nil || !strings.Contains(string(m.Data), "it isn't a pass") {
+		t.Fatalf("%+v, %v", m, err)
+	}
+	if err := other.nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if n, _, err := to.Pending(); err != nil || n != 0 {
+		t.Errorf("box3 got %d messages, %v", n, err)
+	}
+}

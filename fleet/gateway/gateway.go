@@ -36,9 +36,10 @@ type Options struct {
 	Dir     string // of the fleet, in the state folder
 	Program string // berth-fleet
 	Listen  string
-	Address func(listens string) string // where hosts reach an address that the gateway listens on
-	Name    string                      // of the gateway in its fleet
-	Key     gossh.Signer                // that it proves to hosts
+	Address func(listens string) string                // where hosts reach an address that the gateway listens on
+	Name    string                                     // of the gateway in its fleet
+	Key     gossh.Signer                               // that it proves to hosts
+	Rights  func(keys.Identity) (keys.Identity, error) // now, of a caller that was identified before
 	Log     *slog.Logger
 	Now     func() time.Time
 }
@@ -107,7 +108,10 @@ func Start(o Options) (g *Gateway, err error) {
 	if g.dialer, err = conn.NewDialer(g.nc, conn.Options{}); err != nil {
 		return g, err
 	}
-	g.relay = &relay.Gateway{Name: o.Name, Key: o.Key, Authority: authority, Host: g.roster.Host, Dial: g.dialer.Dial, Now: o.Now}
+	g.relay = &relay.Gateway{Name: o.Name, Key: o.Key, Authority: authority, Host: g.roster.Host, Dial: g.dialer.Dial, Rights: o.Rights, Now: o.Now}
+	if err := g.renewPasses(); err != nil {
+		return g, err
+	}
 	if err := g.nc.FlushTimeout(startTime); err != nil {
 		return g, fmt.Errorf("reach the fleet's NATS server: %w", err)
 	}

@@ -6,6 +6,7 @@
 package member
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,6 +47,8 @@ type Options struct {
 // Member is a server that may be in a fleet.
 type Member struct {
 	o Options
+
+	renewals renewals
 
 	in atomic.Pointer[joined] // nil: in no fleet. A joined doesn't change once it is here
 
@@ -211,15 +214,39 @@ func (m *Member) Status() (s join.Membership, connected, ok bool) {
 	return in.Membership, in.nc != nil && in.nc.IsConnected(), true
 }
 
-// Rights are the rights now of a caller that once logged in with a pass: those of the pass, below what the server
-// gives the fleet now. A pass of another fleet, or of one that was left, gives none.
-func (m *Member) Rights(pass *gossh.Certificate) (keys.Identity, error) {
+// Person is the caller that once logged in with a pass. A pass of another fleet, or of one that was left, has none.
+func (m *Member) Person(pass *gossh.Certificate) (keys.Identity, error) {
 	in := m.in.Load()
 	if in == nil {
 		return keys.Identity{}, fmt.Errorf("%w: this server is in no fleet", keys.ErrPass)
 	}
-	return in.rules.Identity(pass, time.Unix(int64(pass.ValidBefore)-1, 0))
+	return in.rules.Identity(pass, whenValid(pass))
 }
+
+// Rights are that caller's rights now: those that the gateway gives it now, below what the server gives the fleet.
+// The error is keys.ErrNotYet while the gateway hasn't said.
+func (m *Member) Rights(pass *gossh.Certificate) (keys.Identity, error) {
+	was, err := m.Person(pass)
+	in := m.in.Load()
+	if err != nil || in == nil {
+		return was, cmp.Or(err, keys.ErrPass)
+	}
+	newer, err := m.renewals.of(in.nc, in.Name, pass, time.Now())
+	if err != nil {
+		return keys.Identity{}, err
+	}
+	id, err := in.rules.Identity(newer, whenValid(newer))
+	if err == nil && (id.Fingerprint != was.Fingerprint || id.Fingerprint == "" && id.Name != was.Name) {
+		err = fmt.Errorf("%w: the gateway's answer is about another person", keys.ErrPass)
+	}
+	if err == nil && !id.Expires.IsZero() && !time.Now().Before(id.Expires) {
+		err = fmt.Errorf("%s: %w", id.Name, keys.ErrExpired)
+	}
+	return id, err
+}
+
+// whenValid is a time at which a pass was valid.
+func whenValid(pass *gossh.Certificate) time.Time { return time.Unix(int64(pass.ValidBefore)-1, 0) }
 
 // Close ends the connection to the gateway.
 func (m *Member) Close() {

@@ -44,28 +44,18 @@ type Gateway struct {
 	Authority gossh.Signer // of passes
 	Host      func(name string) (join.Host, error)
 	Dial      func(ctx context.Context, host string) (net.Conn, error)
+	Rights    func(keys.Identity) (keys.Identity, error) // now, of a caller that was identified before
 	Now       func() time.Time
 }
 
 // Client logs in at a host for a person. The host's key must be one that it had when it joined. The caller
 // closes the client. The error is ErrUnreachable at the latest after connectTime.
 func (g *Gateway) Client(ctx context.Context, name string, person keys.Identity) (*gossh.Client, error) {
-	host, err := g.Host(name)
+	known, err := g.hostKeys(name)
 	if err != nil {
-		return nil, fmt.Errorf("find the host %s: %w", name, err)
+		return nil, err
 	}
-	var known []gossh.PublicKey
-	for _, line := range host.HostKeys {
-		key, _, _, _, err := gossh.ParseAuthorizedKey([]byte(line))
-		if err != nil {
-			return nil, fmt.Errorf("read the key of the host %s: %w", name, err)
-		}
-		known = append(known, key)
-	}
-	if len(known) == 0 {
-		return nil, fmt.Errorf("the host %s has no key", name)
-	}
-	cert, err := keys.Pass{Person: person, Gateway: g.Key.PublicKey(), GatewayName: g.Name, Host: name, HostKey: known[0]}.Sign(g.Authority, g.Now())
+	cert, err := g.pass(name, known, person)
 	if err != nil {
 		return nil, err
 	}
@@ -98,6 +88,46 @@ func (g *Gateway) Client(ctx context.Context, name string, person keys.Identity)
 		return nil, fmt.Errorf("log in at %s: %w", name, err)
 	}
 	return gossh.NewClient(c, channels, requests), nil
+}
+
+// hostKeys are the keys that a host had when it joined.
+func (g *Gateway) hostKeys(name string) (known []gossh.PublicKey, err error) {
+	host, err := g.Host(name)
+	if err != nil {
+		return nil, fmt.Errorf("find the host %s: %w", name, err)
+	}
+	for _, line := range host.HostKeys {
+		key, _, _, _, err := gossh.ParseAuthorizedKey([]byte(line))
+		if err != nil {
+			return nil, fmt.Errorf("read the key of the host %s: %w", name, err)
+		}
+		known = append(known, key)
+	}
+	if len(known) == 0 {
+		return nil, fmt.Errorf("the host %s has no key", name)
+	}
+	return known, nil
+}
+
+func (g *Gateway) pass(name string, known []gossh.PublicKey, person keys.Identity) (*gossh.Certificate, error) {
+	return keys.Pass{Person: person, Gateway: g.Key.PublicKey(), GatewayName: g.Name, Host: name, HostKey: known[0]}.Sign(g.Authority, g.Now())
+}
+
+// Renew makes a pass with the rights that the person of an older one has now, for the host that shows it.
+func (g *Gateway) Renew(name string, older *gossh.Certificate) (*gossh.Certificate, error) {
+	was, err := keys.Vouched(older, g.Authority.PublicKey(), name)
+	if err != nil {
+		return nil, err
+	}
+	now, err := g.Rights(was)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", keys.ErrNoVouch, err)
+	}
+	known, err := g.hostKeys(name)
+	if err != nil {
+		return nil, err
+	}
+	return g.pass(name, known, now)
 }
 
 // Run runs a command on the host for the caller of s, its subsystem, or a shell, and returns the exit status.

@@ -167,6 +167,13 @@ func (out *Outbox) queueTask(typer agent.MessageTyper, now time.Time) task {
 		return task{wait: min(left, taskAgain)} // a server before this one typed it, and it is not drawn yet
 	}
 	id, err := out.sender(q)
+	if errors.Is(err, keys.ErrNotYet) {
+		if now.Sub(q.Since.Time) < taskAgain {
+			return task{wait: taskPace}
+		}
+		q.park(err.Error())
+		return task{wait: taskAgain}
+	}
 	if err != nil {
 		out.dropQueued(q, "denied", q.By, err.Error())
 		return task{wait: taskPace}
