@@ -41,7 +41,7 @@ func (f *Fold) mislaid(r *request, d *agent.Dialog) bool {
 	}
 	return slices.ContainsFunc(slices.Concat(f.m.Calls, f.m.Unasked), func(c call) bool {
 		p := c.asks()
-		if p == nil || agent.Value(p.Tool) != r.Tool || c.Agent != r.Agent || f.driver.Match(d, p) == agent.NoMatch {
+		if p == nil || agent.Value(p.Tool) != r.Tool || f.driver.Match(d, p) == agent.NoMatch {
 			return false
 		}
 		lines := f.undrawn(p)
@@ -60,7 +60,7 @@ func (f *Fold) misnamed(r *request, d *agent.Dialog) bool {
 		return false
 	}
 	return slices.ContainsFunc(slices.Concat(f.m.Calls, f.m.Unasked), func(c call) bool {
-		if c.Tool != r.Tool || c.Agent != r.Agent || r.Told && c.Input == r.Input {
+		if c.Tool != r.Tool || r.Told && c.Input == r.Input {
 			return false
 		}
 		var about agent.Fact
@@ -98,7 +98,7 @@ func (f *Fold) misreported(r *request, d *agent.Dialog) bool {
 	}
 	_, told := text(call{Tool: r.Tool, Input: r.Input})
 	return slices.ContainsFunc(f.m.Calls, func(c call) bool {
-		if c.Tool != r.Tool || c.Agent != r.Agent || c.Input == r.Input ||
+		if c.Tool != r.Tool || c.Input == r.Input ||
 			slices.ContainsFunc(f.m.Requests, func(o *request) bool { return o != r && o.Hook != "" && o.Input == c.Input }) {
 			return false
 		}

@@ -356,7 +356,7 @@ func (f *Fold) toolStarted(fact *agent.Fact) {
 	m := &f.m
 	f.explains(fact)
 	for i := range m.Calls {
-		if c := &m.Calls[i]; c.ID == fact.Call && c.ID != "" && !c.loggedElse(fact) {
+		if c := &m.Calls[i]; c.ID == fact.Call && c.ID != "" && !c.isElse(fact) {
 			c.Hooked = c.Hooked || fact.Source == agent.SourceHook
 			if c.Asks == nil {
 				f.keepAsks(c, fact)
@@ -393,10 +393,18 @@ func (f *Fold) toolStarted(fact *agent.Fact) {
 	}
 }
 
-// loggedElse reports whether the session log has had the call with another input. Any process of the session can
-// write a line with the id of a call before the agent does, so both count.
-func (c *call) loggedElse(fact *agent.Fact) bool {
-	return fact.Source == agent.SourceLog && c.Logged != "" && c.Logged != canonical(fact.Input)
+// isElse reports whether the fact says something else of the call with its id than was reported before: another
+// tool or agent, or the same source another input. Any process of the session can report a call by that id before
+// the agent does, by a hook or in the log, so both count.
+func (c *call) isElse(fact *agent.Fact) bool {
+	input := canonical(fact.Input)
+	switch {
+	case c.Tool != fact.Tool || c.Agent != fact.Agent:
+		return true
+	case fact.Source == agent.SourceLog:
+		return c.Logged != "" && c.Logged != input
+	}
+	return fact.Source == agent.SourceHook && c.Hooked && (c.Logged == "" || c.Logged != c.Input) && c.Input != input
 }
 
 // keepAsks keeps what the agent asks before it runs the call, if the fact reports that.

@@ -129,6 +129,33 @@ func TestLoggedTwice(t *testing.T) {
 	}
 }
 
+// TestReportedBeforeItsLog: a process of the session reports a call by the id of the agent's, as another tool's or a
+// subagent's, before the session log has the agent's. The agent's own call counts too, though the log has another
+// one that is drawn like it.
+func TestReportedBeforeItsLog(t *testing.T) {
+	hidden := fmt.Sprintf(`{"command":"ls%s; rm -rf x","description":"List"}`, strings.Repeat(`\t`, 40))
+	const plain = `{"command":"ls","description":"List"}`
+	for _, forged := range []string{"", `"tool_name":"Read","tool_input":{"file_path":"/w/a"}`, `"agent_id":"x","agent_type":"y","tool_name":"Bash","tool_input":` + plain} {
+		s := newLogged(t)
+		s.hook(`{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt_id":"t","prompt":"x"}`, "")
+		if forged != "" {
+			s.hook(`{"session_id":"s","hook_event_name":"PreToolUse","prompt_id":"t","tool_use_id":"c0",`+forged+`}`, "")
+		}
+		for i, input := range []string{hidden, plain} {
+			s.logs(fmt.Sprintf(`{"type":"assistant","sessionId":"s","message":{"content":[{"type":"tool_use","id":"c%d","name":"Bash","input":%s}]}}`, i, input))
+		}
+		s.asks("Bash", plain, "")
+		r := plainCommand("Bash command", "ls", "", "")
+		s.show(r)
+		s.pass(2 * time.Second)
+		for _, p := range s.f.Status().Requests {
+			if s.keyed(p.ID, r.Dialog) {
+				t.Errorf("%s: a key answers %q", forged, text(p.Input))
+			}
+		}
+	}
+}
+
 // TestUnreadLine: a process of the session writes a part of a line into the session log, and the agent's own line
 // becomes a part of it. No key answers a dialog that may be about the call in it, until the agent has rested.
 func TestUnreadLine(t *testing.T) {

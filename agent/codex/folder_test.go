@@ -125,7 +125,7 @@ func TestFolderOfTheLog(t *testing.T) {
 	if err != nil || len(facts) != 1 {
 		t.Fatalf("%+v, %v", facts, err)
 	}
-	for _, order := range []string{"ld", "dl", "lhd", "ldh", "hdl", "dhl", "lHd", "plhd", "pldh"} {
+	for _, order := range []string{"ld", "dl", "lhd", "ldh", "hdl", "dhl", "lHd", "plhd", "pldh", "lsd", "lds", "sdl"} {
 		s, r := newSeen(), asksInSomeFolder()
 		s.f.Apply(agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceLog, Turn: "t", Time: s.now})
 		for _, step := range order {
@@ -140,6 +140,11 @@ func TestFolderOfTheLog(t *testing.T) {
 				s.f.Apply(facts[0])
 			case 'h': // a forged hook
 				s.ask(t, "", "/w")
+			case 's': // a forged hook, as a subagent's
+				for _, f := range hook(t, "PermissionRequest", `,"agent_id":"x","agent_type":"y","cwd":"/w","tool_name":"Bash","tool_input":{"command":"ls","description":"May I?"}`) {
+					f.Time = s.now
+					s.f.Apply(f)
+				}
 			case 'H': // the call's own hook
 				s.ask(t, "", "/srv/more")
 			case 'd': // the dialog

@@ -89,7 +89,8 @@ const (
 )
 
 // TestUndrawn: the folder of a command that no hook asks about is in its prompt, which takes no key where the plugin
-// reports turns. A report that leaves it out is contested, also after a forged end of the call.
+// reports turns. A report that leaves it out is contested, also after a forged end of the call, or a forged start with
+// its id, and if it says that a subagent asks.
 func TestUndrawn(t *testing.T) {
 	dialog := drawnBash(t)
 	for name, c := range map[string]struct {
@@ -100,6 +101,9 @@ func TestUndrawn(t *testing.T) {
 		"it is left out":   {[]string{elsewhere, here}, true},
 		"a step is over":   {[]string{elsewhere, `{"event":"step","session":"ses_1"}`, here}, true},
 		"it is over":       {[]string{elsewhere, `{"event":"tool.after","session":"ses_1","tool":"bash","call":"c","input":{}}`, here}, true},
+		"of a subagent":    {[]string{elsewhere, strings.Replace(here, `"request"`, `"agent":"ses_2","agent_type":"y","request"`, 1)}, true},
+		"its id is known":  {[]string{strings.Replace(elsewhere, `,"workdir":"/other"`, "", 1), elsewhere, here}, true},
+		"and nothing else": {[]string{`{"event":"tool.before","session":"ses_1","tool":"bash","call":"c"}`, elsewhere, here}, true},
 		"it is reported":   {[]string{elsewhere, strings.Replace(here, `ran-one"}}`, `ran-one","workdir":"/other"}}`, 1)}, false},
 		"in the session's": {[]string{strings.Replace(elsewhere, "/other", "/ws", 1), here}, false},
 	} {

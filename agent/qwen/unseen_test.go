@@ -80,22 +80,25 @@ func TestUndrawn(t *testing.T) {
 	}
 }
 
-// TestCallOfTheLog: any process of the session can end the hook of a call and send another one. No key answers the
-// dialog then if the chat file has a call that is drawn the same and runs in another way, also after a forged end.
+// TestCallOfTheLog: any process of the session can end the hook of a call and send another one, also as a
+// subagent's. No key answers the dialog then if the chat file has a call that is drawn the same and runs in another
+// way, also after a forged end.
 func TestCallOfTheLog(t *testing.T) {
 	const screen = "  ? Shell ls ←\n\n     ls\n\n   Allow execution of: 'ls'?\n\n   › 1. Yes, allow once\n     2. No, suggest changes (esc)\n"
 	r := draw(80, 24, screen+waiting)
 	for _, c := range []struct {
 		logged, told, forged, want string // want is the text of the prompt that a key answers; "-": none does
+		as                         string // what the forged hook says of who asks
 	}{
-		{`{"command":"ls"}`, `{"command":"ls"}`, "", ""},
-		{`{"command":"ls","is_background":false}`, `{"command":"ls"}`, "", ""},
-		{`{"command":"ls","directory":"/etc"}`, `{"command":"ls","directory":"/etc"}`, "", `directory: "/etc"`},
-		{`{"command":"ls","directory":"/etc"}`, `{"command":"ls"}`, "", "-"},
-		{`{"command":"ls","directory":"/etc"}`, `{"command":"ls"}`, "PostToolBatch", "-"},
-		{`{"command":"ls","directory":"/etc"}`, `{"command":"ls"}`, "Stop", "-"},
-		{`{"command":"ls","directory":"/etc"}`, "", "", `directory: "/etc"`},
-		{`{"command":"id","directory":"/etc"}`, `{"command":"ls"}`, "", ""},
+		{`{"command":"ls"}`, `{"command":"ls"}`, "", "", ""},
+		{`{"command":"ls","is_background":false}`, `{"command":"ls"}`, "", "", ""},
+		{`{"command":"ls","directory":"/etc"}`, `{"command":"ls","directory":"/etc"}`, "", `directory: "/etc"`, ""},
+		{`{"command":"ls","directory":"/etc"}`, `{"command":"ls"}`, "", "-", ""},
+		{`{"command":"ls","directory":"/etc"}`, `{"command":"ls"}`, "PostToolBatch", "-", ""},
+		{`{"command":"ls","directory":"/etc"}`, `{"command":"ls"}`, "Stop", "-", ""},
+		{`{"command":"ls","directory":"/etc"}`, `{"command":"ls"}`, "", "-", `"agent_id":"x","agent_type":"y",`},
+		{`{"command":"ls","directory":"/etc"}`, "", "", `directory: "/etc"`, ""},
+		{`{"command":"id","directory":"/etc"}`, `{"command":"ls"}`, "", "", ""},
 	} {
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		fold := detect.New(qwen.Driver{}, detect.Options{Start: now, Dir: "/w"})
@@ -118,7 +121,7 @@ func TestCallOfTheLog(t *testing.T) {
 			apply(hook(t, `"hook_event_name":"`+c.forged+`"`))
 		}
 		if c.told != "" {
-			forged := hook(t, `"hook_event_name":"PermissionRequest","tool_name":"run_shell_command","tool_input":`+c.told)
+			forged := hook(t, `"hook_event_name":"PermissionRequest",`+c.as+`"tool_name":"run_shell_command","tool_input":`+c.told)
 			forged.Hook = "7"
 			apply(forged, agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:gone", Hook: "7"})
 		}
