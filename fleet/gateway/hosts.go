@@ -22,18 +22,29 @@ const saveEvery = 5 * time.Second
 // followHosts takes what hosts say of themselves. NATS lets a host publish below its own name alone, so the subject
 // says who it is.
 func (g *Gateway) followHosts() error {
-	for kind, take := range map[string]func(host string, m *nats.Msg) error{
-		registry.BeatSubject: func(host string, m *nats.Msg) error {
+	type reports struct {
+		may  *share
+		cost func(*nats.Msg) int
+		take func(host string, m *nats.Msg) error
+	}
+	one := func(*nats.Msg) int { return 1 }
+	for kind, r := range map[string]reports{
+		registry.BeatSubject: {newShare(beatsASecond), one, func(host string, m *nats.Msg) error {
 			stale, err := g.known.Heard(host, m.Data, g.o.Now())
 			if stale {
 				err = errors.Join(err, g.nc.Publish("berth.to."+host+"."+registry.AskSubject, nil))
 			}
 			return err
-		},
-		registry.RowsSubject: func(host string, m *nats.Msg) error { return g.known.SetRows(host, m.Data) },
+		}},
+		registry.RowsSubject: {newShare(rowsASecond), func(m *nats.Msg) int { return len(m.Data) }, func(host string, m *nats.Msg) error { return g.known.SetRows(host, m.Data) }},
 	} {
+		warnings := newShare(warningsASecond)
 		_, err := g.nc.Subscribe("berth.from.*."+kind, func(m *nats.Msg) {
-			if err := take(strings.Split(m.Subject, ".")[2], m); err != nil {
+			host, now := strings.Split(m.Subject, ".")[2], g.o.Now()
+			if !r.may.take(host, r.cost(m), now) {
+				return
+			}
+			if err := r.take(host, m); err != nil && warnings.take(host, 1, now) {
 				g.o.Log.Warn("a host of the fleet", "error", err)
 			}
 		})

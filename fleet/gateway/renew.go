@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	gossh "golang.org/x/crypto/ssh"
@@ -14,17 +13,14 @@ import (
 	"berth/keys"
 )
 
-// renewalsASecond bounds what one host may ask. A host with more asks again, and delays none of the others.
-const renewalsASecond = 200
-
 // renewPasses answers hosts that have something of a caller who isn't connected any more, such as a queued message,
 // and ask what the caller may do now.
 func (g *Gateway) renewPasses() error {
-	var asked questions
+	asked := newShare(renewalsASecond)
 	_, err := g.nc.Subscribe("berth.from.*."+registry.RenewSubject, func(m *nats.Msg) {
 		host := strings.Split(m.Subject, ".")[2]
 		// The reply is the host's word. The answer goes to that host alone, whatever it says.
-		if !strings.HasPrefix(m.Reply, "berth.to."+host+".") || !asked.take(host, g.o.Now()) {
+		if !strings.HasPrefix(m.Reply, "berth.to."+host+".") || !asked.take(host, 1, g.o.Now()) {
 			return
 		}
 		data, err := json.Marshal(g.renewed(host, m.Data))
@@ -57,18 +53,4 @@ func (g *Gateway) renewed(host string, wire []byte) registry.Renewed {
 		return registry.Renewed{Again: true}
 	}
 	return registry.Renewed{Pass: newer.Marshal()}
-}
-
-// questions counts what each host has asked in this second. The subscription's goroutine owns it.
-type questions struct {
-	from time.Time
-	of   map[string]int
-}
-
-func (q *questions) take(host string, now time.Time) bool {
-	if age := now.Sub(q.from); age < 0 || age >= time.Second {
-		q.from, q.of = now, map[string]int{}
-	}
-	q.of[host]++
-	return q.of[host] <= renewalsASecond
 }

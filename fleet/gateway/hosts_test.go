@@ -1,0 +1,71 @@
+package gateway
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	natsd "github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"berth/fleet/registry"
+)
+
+const patience = 30 * time.Second
+
+// TestHostThatSendsWithoutEnd: what a host sends above its share isn't read, so it keeps no other host's word waiting.
+func TestHostThatSendsWithoutEnd(t *testing.T) {
+	server, err := natsd.NewServer(&natsd.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true, MaxPayload: registry.MostBytes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Start()
+	defer func() { server.Shutdown(); server.WaitForShutdown() }()
+	if !server.ReadyForConnections(patience) {
+		t.Fatal("the NATS server isn't ready")
+	}
+	nc, err := nats.Connect(server.ClientURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	now := time.Now()
+	g := &Gateway{o: Options{Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return now }}, nc: nc, known: registry.New()}
+	g.known.Admit("box2")
+	g.known.Admit("box3")
+	if err := g.followHosts(); err != nil {
+		t.Fatal(err)
+	}
+	publish := func(host, kind, format string, args ...any) {
+		if err := nc.Publish("berth.from."+host+"."+kind, fmt.Appendf(nil, format, args...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 1000 {
+		publish("box2", registry.BeatSubject, `{"running":%d}`, i)
+	}
+	publish("box3", registry.BeatSubject, `{"running":7}`)
+	many := strings.Repeat(" ", 2<<20)
+	for i := range 10 {
+		publish("box2", registry.RowsSubject, `{"number":%d%s}`, i, many)
+	}
+	publish("box3", registry.RowsSubject, `{"number":7}`)
+	var box2, box3 registry.Saved
+	for end := time.Now().Add(patience); box3.Beat.Running != 7 || box3.Rows.Number != 7; time.Sleep(time.Millisecond) { // nothing says what is read
+		for host, s := range g.known.Unsaved() {
+			if host == "box2" {
+				box2 = s
+			} else {
+				box3 = s
+			}
+		}
+		if time.Now().After(end) {
+			t.Fatal("the other host isn't heard")
+		}
+	}
+	if box2.Beat.Running != 2*beatsASecond-1 || box2.Rows.Number != 2*rowsASecond/(2<<20)-2 {
+		t.Errorf("of the host that sends without end, the beat %d and the rows %d were the last", box2.Beat.Running, box2.Rows.Number)
+	}
+}
