@@ -6,6 +6,7 @@ import (
 
 	"berth/agent"
 	"berth/agent/drawn"
+	"berth/agent/forks"
 	"berth/agent/pattern"
 	"berth/terminal"
 )
@@ -21,7 +22,7 @@ const (
 	otherAnswer = "Other (type your answer)"
 )
 
-var questions = []struct{ starts, tool string }{
+var questions = forks.Titles{
 	{askCommand, toolShell}, {"Do you want to create ", toolCreate}, {"Do you want to edit ", toolEdit},
 }
 
@@ -130,11 +131,7 @@ func box(d *agent.Dialog) *agent.Dialog {
 		}
 		d.Input, last.Label = strings.TrimSpace(words), refusal
 	}
-	for _, q := range questions {
-		if strings.HasPrefix(d.Title, q.starts) {
-			d.Tool = q.tool
-		}
-	}
+	d.Tool = questions.Tool(d.Title)
 	d.Alike = d.Tool != toolShell
 	if d.Tool == toolShell {
 		d.Sections, d.Question = innerBox(rows)
@@ -144,32 +141,30 @@ func box(d *agent.Dialog) *agent.Dialog {
 }
 
 // options reads the numbered options that end the rows, and returns the index of the row of the first one; -1 if
-// they don't count up from 1. A label may continue on the next rows.
+// they don't count up from 1. A label may continue on the next rows, and no row between them is blank.
 func options(d *agent.Dialog, rows []string) int {
-	list, label := []agent.Option{}, []string{}
-	for i := len(rows) - 1; i >= 0; i-- {
-		if strings.TrimSpace(rows[i]) == "" && len(label)+len(list) == 0 {
-			continue
+	end := drawn.Up(rows, len(rows)-1, func(row string) bool { return !drawn.Blank(row) }) + 1
+	top := drawn.Paragraph(rows, end)
+	rows = rows[top:end]
+	list := drawn.Numbered(rows, func(row string) []agent.Option {
+		if m := optionRow.FindStringSubmatch(row); m != nil {
+			return []agent.Option{{Number: pattern.Number(m[2]), Focused: m[1] == "❯ ", Label: m[3]}}
 		}
-		m := optionRow.FindStringSubmatch(rows[i])
-		if m == nil || len(list) > 0 && pattern.Number(m[2]) != list[0].Number-1 {
-			if strings.TrimSpace(rows[i]) == "" {
-				return -1
-			}
-			label = slices.Insert(label, 0, rows[i])
-			continue
-		}
-		o := agent.Option{Number: pattern.Number(m[2]), Focused: m[1] == "❯ ", Label: flat(slices.Insert(label, 0, m[3]))}
+		return nil
+	}, nil)
+	if !list.Whole() {
+		return -1
+	}
+	list.Explain(rows, drawn.Blank, func(_, _, _ string) bool { return true })
+	for i := range list.Options {
+		o := &list.Options[i]
+		o.Label = drawn.Flat(o.Label)
 		if at := ofFolder.FindStringIndex(o.Label); at != nil { // a row's end may be within it
 			o.Label = o.Label[:at[0]] + " " + drawn.Squeeze(o.Label[at[0]:])
 		}
-		list, label = slices.Insert(list, 0, o), []string{}
-		if o.Number == 1 {
-			d.Options = list
-			return i
-		}
 	}
-	return -1
+	d.Options = list.Options
+	return top + list.At[0]
 }
 
 // text joins rows without the empty ones at the ends.

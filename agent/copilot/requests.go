@@ -158,9 +158,7 @@ func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 
 // FromDialog makes the prompt of a dialog that no other source reported.
 func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
-	r := &agent.Request{
-		Type: dialog.Type, Subtype: agent.Pointer(dialog.Subtype), Tool: agent.Pointer(dialog.Tool), Modal: true, Channel: agent.ChannelKeys, Alike: dialog.Alike,
-	}
+	r := forks.Drawn(dialog)
 	if r.Type == agent.PromptPermission && dialog.Subtype == "" && dialog.Asked != "" {
 		r.SetInput(dialog.Asked)
 	}

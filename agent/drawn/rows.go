@@ -26,6 +26,16 @@ func Lines(rows []agent.DrawnRow) (lines []string) {
 	return lines
 }
 
+// Filled are the texts of the rows that aren't blank, without blanks at their ends.
+func Filled(rows []string) (texts []string) {
+	for _, row := range rows {
+		if text := strings.TrimSpace(row); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
 // Inside are the rows without the blank ones at both ends.
 func Inside[R any](rows []R, text func(R) string) []R {
 	for len(rows) > 0 && Blank(text(rows[0])) {

@@ -46,6 +46,9 @@ func Pick(a agent.Answer, d *agent.Dialog, yes, no int) (n int, outcome string, 
 	return n, outcome, nil
 }
 
+// optionEditor opens a change in an editor. Berth doesn't choose it: the editor asks again, where no client sees it.
+const optionEditor = "Modify with external editor"
+
 // Choice answers a dialog of numbered options; see Pick. An option that was cut off, other than a plain yes or no, may
 // allow more than was shown.
 func Choice(a agent.Answer, d *agent.Dialog, yes, no int) (agent.KeyAnswer, error) {
@@ -53,11 +56,13 @@ func Choice(a agent.Answer, d *agent.Dialog, yes, no int) (agent.KeyAnswer, erro
 	if err != nil {
 		return agent.KeyAnswer{}, err
 	}
-	number := d.Options[n-1].Number
+	number, label := d.Options[n-1].Number, d.Options[n-1].Label
 	switch {
+	case strings.HasPrefix(label, optionEditor):
+		return agent.KeyAnswer{}, fmt.Errorf("%w: it opens an editor; attach", agent.ErrCannot)
 	case number < 1 || number > 9:
 		return agent.KeyAnswer{}, fmt.Errorf("%w: that option has no key; use keys or attach", agent.ErrCannot)
-	case n != yes && n != no && strings.HasSuffix(d.Options[n-1].Label, "…"):
+	case n != yes && n != no && strings.HasSuffix(label, "…"):
 		return agent.KeyAnswer{}, fmt.Errorf("%w: the screen has no room for the whole option; resize it to more columns, look at the prompt and answer again", agent.ErrCannot)
 	}
 	return agent.KeyAnswer{Steps: []agent.Step{Press(strconv.Itoa(number), d)}, Outcome: outcome}, nil

@@ -3,6 +3,7 @@ package forks
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -105,6 +106,17 @@ func (q Questions) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (k ag
 		w.Last().ShownFor = q.ShownFor
 	}
 	return agent.KeyAnswer{Steps: w.Steps, Outcome: agent.OutcomeAnswered}, nil
+}
+
+// Fits reports an error if the question has no such options, or takes fewer of them.
+func Fits(q *agent.Question, pick agent.QuestionPick) error {
+	switch no := func(n int) bool { return n < 1 || n > len(q.Options) }; {
+	case slices.ContainsFunc(pick.Options, no):
+		return fmt.Errorf("%w: it has the options 1 to %d", agent.ErrAnswer, len(q.Options))
+	case !q.MultiSelect && (len(pick.Options) > 1 || len(pick.Options) > 0 && pick.Text != ""):
+		return fmt.Errorf("%w: it takes one of its options, or a text", agent.ErrAnswer)
+	}
+	return nil
 }
 
 // Page compares the page of a question with the question.

@@ -2,6 +2,7 @@ package forks
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"berth/agent"
@@ -28,6 +29,24 @@ func Files(edit, every string) Tools {
 		Shell: ToolShell, Write: ToolWrite, Edit: edit, File: "file_path", Text: "content", Old: "old_string", New: "new_string",
 		Every: every, Writes: agent.Writes,
 	}
+}
+
+// Titles are tools by how the titles of their dialogs start.
+type Titles []struct{ Starts, Tool string }
+
+// Tool is the tool of the dialog with that title; empty for another one.
+func (t Titles) Tool(title string) string {
+	for _, one := range t {
+		if strings.HasPrefix(title+" ", one.Starts) {
+			return one.Tool
+		}
+	}
+	return ""
+}
+
+// Has reports whether the tool is one of them.
+func (t Titles) Has(tool string) bool {
+	return slices.ContainsFunc(t, func(one struct{ Starts, Tool string }) bool { return one.Tool == tool })
 }
 
 // Changes reports whether the tool changes a file.
@@ -71,6 +90,13 @@ func patch(diff string) (lines []agent.PatchLine) {
 		}
 	}
 	return lines
+}
+
+// Drawn is the prompt of a dialog that no other source reported, as far as all agents have it.
+func Drawn(d *agent.Dialog) *agent.Request {
+	return &agent.Request{
+		Type: d.Type, Subtype: agent.Pointer(d.Subtype), Tool: agent.Pointer(d.Tool), Modal: true, Channel: agent.ChannelKeys, Alike: d.Alike,
+	}
 }
 
 // Permission is the prompt of a tool's permission. Its options depend on the call, so it has none until its dialog
@@ -124,7 +150,7 @@ func (t Tools) Undrawn(tool string, input json.RawMessage) string {
 	return ""
 }
 
-// ReadQuestions fills the prompt from the call of a tool that asks questions. Only Gemini CLI has questions of yes or
+// ReadQuestions fills the prompt of a question from the call of a tool that asks questions. Only Gemini CLI has questions of yes or
 // no, and draws no header of a single question. What can't be read here is shown by the dialog.
 func ReadQuestions(r *agent.Request, input json.RawMessage, gemini bool) {
 	var in struct {
@@ -137,7 +163,7 @@ func ReadQuestions(r *agent.Request, input json.RawMessage, gemini bool) {
 			Options          []struct{ Label, Description string }
 		}
 	}
-	r.Questions, r.Options = nil, nil
+	r.Type, r.Questions, r.Options = agent.PromptQuestion, nil, nil
 	if agent.ReadExactly(input, &in, "questions", "question", "header", "type", "multiSelect", "multiple", "placeholder", "options", "label", "description") != nil {
 		return
 	}

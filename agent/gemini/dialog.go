@@ -122,52 +122,39 @@ var doneLine = pattern.New(`^(● )? +Done$`)
 // continue in a row that looks like an option.
 func (b *box) options() {
 	b.first, b.last = len(b.rows), -1
-	want, top, column := 0, 0, b.numbers()
-	var list, done []agent.Option
-	var rows []int // the row of each option in list
-	for i := len(b.rows) - 1; i >= 0; i-- {
-		if want > 0 && strings.TrimSpace(b.rows[i]) == scrolledMark {
-			break
+	column := b.numbers()
+	list := drawn.Numbered(b.rows, func(row string) []agent.Option {
+		if found := readOptions(row); len(found) > 0 && (column < 0 || numberEnd(row) == column) {
+			return found
 		}
-		found := readOptions(b.rows[i])
-		if len(found) > 0 && column >= 0 && numberEnd(b.rows[i]) != column {
-			found = nil
-		}
-		if m := doneLine.FindStringSubmatch(b.rows[i]); m != nil && want == 0 {
-			done = []agent.Option{{Label: "Done", Focused: m[1] != ""}}
-		}
-		if len(found) == 0 || want != 0 && found[len(found)-1].Number != want {
-			continue // a number in an option's description
-		}
-		if want == 0 {
-			b.last = i
-		}
-		list, top = append(found, list...), i
-		rows = append(slices.Repeat([]int{i}, len(found)), rows...)
-		if want = found[0].Number - 1; want == 0 {
-			break
-		}
-	}
-	scrolled := want > 0 && top > 0 && strings.TrimSpace(b.rows[top-1]) == scrolledMark
-	if want != 0 && !scrolled || len(list) == 0 {
-		b.last = -1
+		return nil
+	}, isScrolled)
+	if len(list.Options) == 0 || !list.Whole() && (list.At[0] == 0 || !isScrolled(b.rows[list.At[0]-1])) {
 		return
 	}
-	b.explain(list, rows)
-	if b.first = top; list[len(list)-1].Multiple {
-		list = append(list, done...)
-	}
-	for _, o := range list {
-		if o.Focused {
-			b.list = list
-			return
+	list.Explain(b.rows, func(row string) bool {
+		text := strings.TrimSpace(row)
+		return text == "" || text == "▼" || doneLine.MatchString(row)
+	}, func(head, label, row string) bool { // one column further left than the label
+		begins := strings.Index(head, label)
+		return begins > 0 && terminal.StringWidth(head[:begins]) == drawn.Indent(row)+1
+	})
+	top, last := list.At[0], list.At[len(list.At)-1]
+	for _, row := range b.rows[last+1:] {
+		if m := doneLine.FindStringSubmatch(row); m != nil && list.Options[len(list.Options)-1].Multiple {
+			list.Options = append(list.Options, agent.Option{Label: "Done", Focused: m[1] != ""})
+			break
 		}
 	}
-	b.first, b.last = len(b.rows), -1
+	if list.Focused() > 0 {
+		b.list, b.first, b.last = list.Options, top, last
+	}
 }
 
 // scrolledMark is the row above a list whose first options are out of view.
 const scrolledMark = "▲"
+
+func isScrolled(row string) bool { return strings.TrimSpace(row) == scrolledMark }
 
 // numbers is the column where the number of the chosen option ends; -1 when the option has no
 // number.
@@ -185,28 +172,6 @@ func (b *box) numbers() int {
 
 // numberEnd is the column of the dot after an option's number.
 func numberEnd(row string) int { return terminal.StringWidth(row[:strings.IndexByte(row, '.')]) }
-
-// explain attaches descriptions to options. A description is the rows below an option, up to the
-// next option; that of the last one ends at a blank row or the mark of a list that scrolls. Before them the label
-// may continue in rows that start one column further left.
-func (b *box) explain(list []agent.Option, rows []int) {
-	for k, row := range rows {
-		var more []string
-		begins := strings.Index(b.rows[row], list[k].Label)
-		for i := row + 1; i < len(b.rows) && (k+1 == len(rows) || i < rows[k+1]); i++ {
-			text := strings.TrimSpace(b.rows[i])
-			if last := k+1 == len(rows); last && (text == "" || text == "▼" || doneLine.MatchString(b.rows[i])) {
-				break
-			}
-			if indent := len(b.rows[i]) - len(strings.TrimLeft(b.rows[i], " ")); len(more) == 0 && begins > 0 && terminal.StringWidth(b.rows[row][:begins]) == indent+1 {
-				list[k].Label += " " + text
-				continue
-			}
-			more = append(more, text)
-		}
-		list[k].More = strings.Trim(strings.Join(more, "\n"), "\n")
-	}
-}
 
 func readOptions(row string) []agent.Option {
 	m := optionLine.FindStringSubmatch(row)

@@ -53,15 +53,11 @@ func labelled(d *agent.Dialog, label string) int {
 	return d.OnlyOption(func(o agent.Option) bool { return strings.HasPrefix(o.Label, label) })
 }
 
-// permissionKeys: accepting allows this call only. The option to open a change in an editor isn't
-// chosen: the editor asks again, where no client sees it.
+// permissionKeys: accepting allows this call only.
 func permissionKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	yes, no := labelled(d, "Allow once"), labelled(d, "No, suggest changes")
 	if d.Subtype == agent.SubtypeTrust {
 		yes, no = labelled(d, "Trust folder"), labelled(d, "Don't trust")
-	}
-	if a.Kind == agent.ChooseOption && a.Option > 0 && a.Option == labelled(d, "Modify with external editor") {
-		return agent.KeyAnswer{}, fmt.Errorf("%w: it opens an editor; attach", agent.ErrCannot)
 	}
 	return forks.Choice(a, d, yes, no)
 }

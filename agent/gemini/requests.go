@@ -126,7 +126,6 @@ func (Driver) Waiting(f *agent.Fact) *agent.Request {
 	r.Tool, r.Raw = agent.Pointer(f.Tool), f.Input
 	switch f.Tool {
 	case toolAsk:
-		r.Type = agent.PromptQuestion
 		forks.ReadQuestions(r, f.Input, true)
 	case toolPlan:
 		r.Type, r.Title, r.Options = agent.PromptPlan, agent.Pointer(askReady), planning
@@ -160,10 +159,7 @@ func (Driver) Undrawn(tool string, input json.RawMessage, _ string) string {
 
 // FromDialog makes the prompt of a dialog that no other source reported.
 func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
-	r := &agent.Request{
-		Type: dialog.Type, Subtype: agent.Pointer(dialog.Subtype), Tool: agent.Pointer(dialog.Tool),
-		Modal: true, Channel: agent.ChannelKeys,
-	}
+	r := forks.Drawn(dialog)
 	if r.Type == agent.PromptPermission && dialog.Subtype == "" {
 		input, _, _ := strings.Cut(dialog.Body, "\n")
 		rows, _ := inner(dialog.Lines)

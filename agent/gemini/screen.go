@@ -5,8 +5,8 @@ import (
 
 	"berth/agent"
 	"berth/agent/compose"
+	"berth/agent/drawn"
 	"berth/agent/forks"
-	"berth/agent/pattern"
 )
 
 // Screen reads the bottom of the screen. It has either the composer, between two rows of half
@@ -95,7 +95,7 @@ func (s *screen) composer() (top, bottom int, ok bool) {
 			caret = caret || inverse
 			continue
 		}
-		return i, bottom, i+1 < bottom && mark.MatchString(s.text(i+1)) && (caret || s.isFooter(bottom+1))
+		return i, bottom, i+1 < bottom && forks.Marked(s.text(i+1), " ") && (caret || s.isFooter(bottom+1))
 	}
 	return 0, 0, false
 }
@@ -145,39 +145,20 @@ func (s *screen) bare(top int) bool {
 	return true
 }
 
-// mark matches the start of the composer's first row: for a message, a message while every tool is
-// allowed, a shell command, a search.
-var mark = pattern.New(`^ (>|\*|!|\(r:\))( |$)`)
-
-var modes = map[string]agent.ComposerMode{
-	">": agent.ModeMessage, "*": agent.ModeMessage, "!": agent.ModeShell, "(r:)": agent.ModeSearch,
-}
-
 // readComposer reads the rows between the edges.
 func readComposer(rows []agent.Row) *agent.Composer {
-	m := mark.FindStringSubmatch(rows[0].Text)
-	c := &agent.Composer{Mode: modes[m[1]]}
-	indent := len(m[0])
-	if m[2] == "" {
-		indent++
-	}
-	var lines []string
+	texts := make([]string, len(rows))
 	caretRow, caretAt := -1, -1
 	for i, row := range rows {
-		text := ""
-		switch {
-		case i > 0:
-			text = strings.TrimPrefix(row.Text, "   ")
-		case len(row.Text) > indent:
-			text = row.Text[indent:]
-		}
+		texts[i] = row.Text
 		if at, _, ok := row.Inverse(); ok && caretRow < 0 {
-			caretRow, caretAt = i, at-indent
+			caretRow, caretAt = i, at
 		}
-		lines = append(lines, strings.TrimRight(text, " "))
 	}
+	c, lines, indent := forks.ReadMark(texts, " ")
+	caretFirst := caretRow == 0 && caretAt == indent
 	c.Focused = caretRow >= 0
-	compose.Draft(c, lines, caretRow < 0 || caretRow == 0 && caretAt == 0, isHint(lines[0], c.Focused, caretRow == 0 && caretAt == 0))
+	compose.Draft(c, lines, caretRow < 0 || caretFirst, isHint(lines[0], c.Focused, caretFirst))
 	return c
 }
 
@@ -226,30 +207,18 @@ func (s *screen) queued(from int) []string {
 		if !strings.HasPrefix(s.text(i), queueRow) {
 			continue
 		}
-		var list []string
-		for k := i + 1; k <= from; k++ {
-			if text := strings.TrimSpace(s.text(k)); text != "" {
-				list = append(list, text)
-			}
-		}
-		return list
+		return drawn.Filled(s.view.Texts()[i+1 : from+1])
 	}
 	return nil
 }
 
 // failed is the error after the last message, if no text of the model comes after it.
 func (s *screen) failed(from int) *agent.Failure {
-	for i := from; i >= 0; i-- {
-		text := s.text(i)
-		switch {
-		case s.isLower(i), strings.HasPrefix(text, "✦"), strings.HasPrefix(text, "╰"):
-			return nil
-		case strings.HasPrefix(text, failureMark):
-			for k := i + 1; k <= from && strings.HasPrefix(s.text(k), "  "); k++ {
-				text += " " + strings.TrimSpace(s.text(k))
-			}
-			return failure(strings.TrimPrefix(text, failureMark))
-		}
+	text := forks.Failed(s.view.Texts()[:from+1], failureMark, func(row int) bool {
+		return s.isLower(row) || strings.HasPrefix(s.text(row), "✦") || strings.HasPrefix(s.text(row), "╰")
+	})
+	if text == "" {
+		return nil
 	}
-	return nil
+	return failure(text)
 }

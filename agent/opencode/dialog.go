@@ -6,6 +6,7 @@ import (
 
 	"berth/agent"
 	"berth/agent/drawn"
+	"berth/agent/forks"
 	"berth/agent/pattern"
 )
 
@@ -21,7 +22,7 @@ const (
 )
 
 // tools are the permissions whose dialogs were measured, by how their titles start.
-var tools = []struct{ title, tool string }{
+var tools = forks.Titles{
 	{"# Shell command", toolShell},
 	{"→ Edit ", toolEdit},
 	{"← Access external directory ", toolFolder},
@@ -115,11 +116,7 @@ func permission(d *agent.Dialog, rows []agent.Row, title string, labels []string
 	for ; title == "" && below < end && !drawn.Blank(rows[below].Text); below++ {
 		d.Title = strings.TrimSpace(d.Title + " " + strings.TrimSpace(rows[below].Text))
 	}
-	for _, t := range tools {
-		if strings.HasPrefix(d.Title+" ", t.title) {
-			d.Tool = t.tool
-		}
-	}
+	d.Tool = tools.Tool(d.Title)
 	d.Alike = d.Tool != toolShell
 	body(d, rows[min(below, end):end])
 	return true

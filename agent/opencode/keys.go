@@ -2,7 +2,6 @@ package opencode
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -62,15 +61,10 @@ func picks(p *agent.Request, a agent.Answer) ([][]string, error) {
 	}
 	var all [][]string
 	for i, pick := range each {
-		q := &p.Questions[i]
-		no := func(n int) bool { return n < 1 || n > len(q.Options) }
-		switch {
-		case len(pick.Options) > 1 && !q.MultiSelect:
-			return nil, wrong(fmt.Sprintf("one option for question %d", i+1))
-		case slices.ContainsFunc(pick.Options, no):
-			return nil, wrong(fmt.Sprintf("the options 1 to %d for question %d", len(q.Options), i+1))
+		if err := forks.Fits(&p.Questions[i], pick); err != nil {
+			return nil, fmt.Errorf("question %d: %w", i+1, err)
 		}
-		all = append(all, forks.Words(q, pick))
+		all = append(all, forks.Words(&p.Questions[i], pick))
 	}
 	return all, nil
 }

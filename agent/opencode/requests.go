@@ -109,7 +109,7 @@ func (e *event) steps() string {
 
 // questions makes the prompt of questions.
 func questions(input json.RawMessage) *agent.Request {
-	r := &agent.Request{Type: agent.PromptQuestion, Tool: agent.Pointer(toolQuestion), Modal: true, Channel: agent.ChannelKeys}
+	r := &agent.Request{Tool: agent.Pointer(toolQuestion), Modal: true, Channel: agent.ChannelKeys}
 	forks.ReadQuestions(r, input, false)
 	return r.Clone()
 }
@@ -149,7 +149,7 @@ func (Driver) Subject(p *agent.Request) (agent.Subject, bool) { return subjects.
 
 // FromDialog makes the prompt of a dialog that the plugin did not report.
 func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
-	r := &agent.Request{Type: dialog.Type, Tool: agent.Pointer(dialog.Tool), Modal: true, Channel: agent.ChannelKeys, Alike: dialog.Alike}
+	r := forks.Drawn(dialog)
 	if r.Type == agent.PromptPermission {
 		shown := dialog.Body
 		if dialog.Tool == toolShell {
@@ -216,8 +216,7 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 	case d.Title == titleAlways || d.Tool != tool && d.Tool != "":
 		return agent.NoMatch
 	case d.Tool == "":
-		known := slices.ContainsFunc(tools, func(t struct{ title, tool string }) bool { return t.tool == tool })
-		return agent.MatchIf(!known, agent.PartMatch)
+		return agent.MatchIf(!tools.Has(tool), agent.PartMatch)
 	case tool == toolFolder:
 		return agent.MatchIf(drawn.Squeeze(d.Body) == drawn.Squeeze("Patterns\n- "+strings.ReplaceAll(p.FullInput, "\n", "\n- ")), agent.AlikeMatch)
 	case tool == toolEdit:

@@ -28,7 +28,6 @@ const (
 	optionNo     = "No, suggest changes (esc)"
 	optionKeep   = "No, keep planning (esc)"
 	optionManual = "Yes, and manually approve edits"
-	optionEditor = "Modify with external editor"
 	hintOwn      = "Type something..."
 )
 
@@ -73,47 +72,28 @@ func (s *screen) dialog() *agent.Dialog {
 type box struct {
 	*screen
 	dialog      *agent.Dialog
-	head        int   // the row of the tool; -1 if it has left the screen
-	first, last int   // rows of the options
-	starts      []int // the first row of each option
-	end         int   // the row after the dialog
+	head        int // the row of the tool; -1 if it has left the screen
+	first, last int // rows of the options
+	end         int // the row after the dialog
 }
 
 // find finds the options above the row, and the row of the tool above them. Below a dialog there can be rows of
 // calls that Qwen Code asks about next. They can have any text from the fifth column on, so the lowest mark in
 // the fourth one is the dialog's.
 func (b *box) find(at int) {
-	b.last = at
-	for ; b.last >= 0 && !b.marked(b.last); b.last-- {
+	marked := drawn.Up(b.rows, at, func(row string) bool { list := options(row); return len(list) > 0 && list[0].Focused })
+	for b.end = marked + 1; b.end <= at && !rowOfTool(b.rows[b.end]); b.end++ {
 	}
-	for b.end = b.last + 1; b.end <= at && !rowOfTool(b.rows[b.end]); b.end++ {
-	}
-	want := 0
-	for i := b.end - 1; i >= 0; i-- {
-		m := optionRow.FindStringSubmatch(b.rows[i])
-		if m == nil && want > 0 && rowOfTool(b.rows[i]) {
-			break
-		} else if m == nil || want > 0 && pattern.Number(m[3]) != want {
-			continue // a number in an option's description
-		}
-		n := pattern.Number(m[3])
-		b.last = max(b.last, i)
-		o := agent.Option{Number: n, Focused: m[1][0] != ' ', Multiple: m[2] != "", Ticked: m[2] != "" && m[2] != " ", Label: strings.TrimSpace(m[4])}
-		o.Label, o.More = b.option(i, o.Label)
-		b.dialog.Options = append([]agent.Option{o}, b.dialog.Options...)
-		b.first, b.starts = i, append([]int{i}, b.starts...)
-		if want = n - 1; want == 0 {
-			break
-		}
-	}
-	if focused := b.dialog.OnlyOption(func(o agent.Option) bool { return o.Focused }); want != 0 || focused == 0 {
-		b.dialog.Options = nil
+	list := drawn.Numbered(b.rows[:b.end], options, rowOfTool)
+	if !list.Whole() || list.Focused() != 1 {
 		return
 	}
+	list.Explain(b.rows[:b.end], drawn.Blank, func(_, _, row string) bool {
+		return drawn.Indent(row) <= bodyIndent // below the mark; a description is indented further than the number
+	})
+	b.dialog.Options, b.first, b.last = list.Options, list.At[0], list.At[len(list.At)-1]
 	b.end = b.view.LastUpTo(b.end-1) + 1
-	b.head = b.first - 1
-	for ; b.head >= 0 && !toolRow.MatchString(b.rows[b.head]); b.head-- {
-	}
+	b.head = drawn.Up(b.rows, b.first-1, toolRow.MatchString)
 	for i := max(b.head, 0); i < b.end; i++ {
 		// The terminal wrapped a row: the screen has another size and isn't drawn again yet, or Qwen Code
 		// counts fewer columns for some characters than terminals do, and such a text continues in the first
@@ -128,38 +108,21 @@ func (b *box) find(at int) {
 	}
 }
 
-// marked reports whether the row is an option with the mark.
-func (b *box) marked(row int) bool {
-	m := optionRow.FindStringSubmatch(b.rows[row])
-	return m != nil && m[1][0] != ' '
+// options is the option of a row.
+func options(row string) []agent.Option {
+	m := optionRow.FindStringSubmatch(row)
+	if m == nil {
+		return nil
+	}
+	return []agent.Option{{
+		Number: pattern.Number(m[3]), Focused: m[1][0] != ' ', Multiple: m[2] != "", Ticked: m[2] != "" && m[2] != " ", Label: strings.TrimSpace(m[4]),
+	}}
 }
 
 // rowOfTool reports whether the row starts where those of tools do.
 func rowOfTool(row string) bool {
 	return strings.HasPrefix(row, "  ") && len(row) > 2 && row[2] != ' '
 }
-
-// option is an option's label with the rows that it continues in, below its mark, and its description,
-// which is indented further than the label's number. The model chooses both: they can draw an option's row and
-// have blank ones. They end at the next option, and those of the last option at a blank row.
-func (b *box) option(row int, label string) (string, string) {
-	rows, more := b.rows[row+1:b.end], []string{}
-	if len(b.starts) > 0 {
-		rows = b.rows[row+1 : b.starts[0]]
-	} else if i := slices.Index(rows, ""); i >= 0 {
-		rows = rows[:i]
-	}
-	for _, text := range rows {
-		if len(more) == 0 && text != "" && indent(text) <= bodyIndent {
-			label += " " + strings.TrimSpace(text)
-			continue
-		}
-		more = append(more, strings.TrimSpace(text))
-	}
-	return label, strings.Trim(strings.Join(more, "\n"), "\n")
-}
-
-func indent(row string) int { return len(row) - len(strings.TrimLeft(row, " ")) }
 
 // text is the first row below those of the tool, which end with a blank row. Those of a command may have
 // blank rows too: they end with the last row of their indent, which no row of the command has. It is 0 if
@@ -168,13 +131,13 @@ func (b *box) text(end int, command bool) int {
 	from := b.head + 1
 	if command {
 		for i := from; i < end; i++ {
-			if b.rows[i] != "" && indent(b.rows[i]) == toolIndent {
+			if b.rows[i] != "" && drawn.Indent(b.rows[i]) == toolIndent {
 				from = i + 1
 			}
 		}
 		return from
 	}
-	if b.head < 0 && (b.rows[0] == "" || indent(b.rows[0]) != toolIndent) {
+	if b.head < 0 && (b.rows[0] == "" || drawn.Indent(b.rows[0]) != toolIndent) {
 		return 0
 	}
 	for ; from < end && b.rows[from] != ""; from++ {

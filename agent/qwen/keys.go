@@ -3,6 +3,7 @@ package qwen
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -46,9 +47,6 @@ func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.Key
 }
 
 func permissionKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
-	if editor := labelled(d, optionEditor); a.Kind == agent.ChooseOption && editor > 0 && a.Option == editor {
-		return agent.KeyAnswer{}, fmt.Errorf("%w: it opens an editor; attach", agent.ErrCannot)
-	}
 	return forks.Choice(a, d, labelled(d, optionOnce), labelled(d, optionNo))
 }
 
@@ -90,8 +88,13 @@ func begun(d *agent.Dialog) bool {
 func page(w *forks.Way, index, tabs int, q *agent.Question, pick agent.QuestionPick) error {
 	words := strings.TrimSpace(agent.CleanMessage(pick.Text))
 	own := len(q.Options) + 1
-	if strings.Contains(words, "\n") || !q.MultiSelect && (words != "" && len(pick.Options) > 0 || len(pick.Options) > 1) {
-		return fmt.Errorf("%w: it takes one of its options, or one line of text", agent.ErrAnswer)
+	switch err := forks.Fits(q, pick); {
+	case err != nil:
+		return err
+	case strings.Contains(words, "\n"):
+		return fmt.Errorf("%w: its line takes one line of text", agent.ErrAnswer)
+	case own > 9 && (words != "" || slices.Max(pick.Options) > 9):
+		return fmt.Errorf("%w: that option has no key; attach", agent.ErrCannot)
 	}
 	ticked := map[int]bool{}
 	// at: the page with this option focused, and with the boxes ticked that are so far.
@@ -113,9 +116,6 @@ func page(w *forks.Way, index, tabs int, q *agent.Question, pick agent.QuestionP
 		}
 	}
 	for _, n := range pick.Options {
-		if n < 1 || n >= own || n > 9 {
-			return fmt.Errorf("%w: it has the options 1 to %d", agent.ErrAnswer, own-1)
-		}
 		w.Add(agent.Step{Key: strconv.Itoa(n), Wants: "its options"}, at(0, ""))
 		if q.MultiSelect {
 			w.Add(agent.Step{Key: "Space", Wants: "option " + strconv.Itoa(n)}, at(n, ""))
@@ -123,9 +123,6 @@ func page(w *forks.Way, index, tabs int, q *agent.Question, pick agent.QuestionP
 		}
 	}
 	if words != "" {
-		if own > 9 {
-			return fmt.Errorf("%w: its line has no key; attach", agent.ErrCannot)
-		}
 		w.Add(agent.Step{Key: strconv.Itoa(own), Wants: "its options"}, at(0, ""))
 		w.Add(agent.Step{Paste: words, ShownFor: lineAfter, Wants: "its line, empty"}, at(own, ""))
 		w.Add(agent.Step{Key: "Enter", ShownFor: lineAfter, Wants: "the text in its line"}, at(own, words))

@@ -27,12 +27,10 @@ func matchPlan(d *agent.Dialog, p *agent.Request) agent.Match {
 }
 
 // planRows are the plan's rows, without those of Qwen Code.
-func planRows(d *agent.Dialog) (rows []string) {
-	for row := range strings.SplitSeq(d.Body, "\n") {
-		if row = strings.TrimSpace(row); hidden.MatchString(row) || row == "o open full plan in editor" {
-			break
-		}
-		rows = append(rows, row)
+func planRows(d *agent.Dialog) []string {
+	rows := drawn.Filled(strings.Split(d.Body, "\n"))
+	if i := slices.IndexFunc(rows, func(row string) bool { return hidden.MatchString(row) || row == "o open full plan in editor" }); i >= 0 {
+		return rows[:i]
 	}
 	return rows
 }

@@ -32,7 +32,6 @@ func request(tool string, input json.RawMessage, agentType string) *agent.Reques
 	r.Title = agent.Pointer(titles[tool])
 	switch in, err := agent.ReadInput(input); {
 	case err == nil && tool == toolAsk:
-		r.Type = agent.PromptQuestion
 		forks.ReadQuestions(r, input, false)
 	case err == nil && tool == toolPlan:
 		r.Type, r.Title, r.Options = agent.PromptPlan, agent.Pointer(askPlan), planning
@@ -57,10 +56,7 @@ func (Driver) Undrawn(tool string, input json.RawMessage, _ string) string {
 
 // FromDialog makes the prompt of a dialog that no other source reported.
 func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
-	r := &agent.Request{
-		Type: dialog.Type, Subtype: agent.Pointer(dialog.Subtype), Tool: agent.Pointer(dialog.Tool),
-		Title: agent.Pointer(dialog.Title), Modal: true, Channel: agent.ChannelKeys, Alike: dialog.Alike,
-	}
+	r := forks.Drawn(dialog)
 	if r.Type == agent.PromptPermission {
 		// The dialog of a server's tool draws its name, and not its input. Its question is cut off without room.
 		if r.SetInput(dialog.Body); dialog.Tool == "" && dialog.Title != askMore {

@@ -7,6 +7,7 @@ import (
 
 	"berth/agent"
 	"berth/agent/compose"
+	"berth/agent/drawn"
 	"berth/agent/forks"
 	"berth/agent/pattern"
 	"berth/terminal"
@@ -64,30 +65,16 @@ var approval = pattern.New(`(Ask permissions|Auto mode|auto-accept edits|plan mo
 const footerRows = 16
 
 // isRule reports whether the row is one of the two around the composer: they are as wide as the screen.
-func (s *screen) isRule(row int) bool {
-	text := s.rows[row]
-	return strings.Trim(text, "─") == "" && terminal.StringWidth(text) == s.view.Cols
-}
-
-// mark matches the start of the composer's first row: for a message, a message while every tool is
-// allowed, a shell command, a search.
-var mark = pattern.New(`^(>|\*|!|\(r:\))( |$)`)
-
-var modes = map[string]agent.ComposerMode{
-	">": agent.ModeMessage, "*": agent.ModeMessage, "!": agent.ModeShell, "(r:)": agent.ModeSearch,
+func (s *screen) isRule(row string) bool {
+	return strings.Trim(row, "─") == "" && terminal.StringWidth(row) == s.view.Cols
 }
 
 // composer finds the rules around the composer. Its rows between them are indented, but for the mark of
 // the first one, so no draft can draw a rule.
 func (s *screen) composer() (top, bottom int, ok bool) {
-	for bottom = s.last; bottom > s.last-footerRows && bottom > 0 && !s.isRule(bottom); bottom-- {
-	}
-	if bottom <= 0 || !s.isRule(bottom) {
-		return 0, 0, false
-	}
-	for top = bottom - 1; top >= 0 && !s.isRule(top); top-- {
-	}
-	return top, bottom, top >= 0 && top+1 < bottom && mark.MatchString(s.rows[top+1])
+	bottom = drawn.Up(s.rows, s.last, s.isRule)
+	top = drawn.Up(s.rows, bottom-1, s.isRule)
+	return top, bottom, bottom >= s.last-footerRows && top >= 0 && top+1 < bottom && forks.Marked(s.rows[top+1], "")
 }
 
 // placeholder is what an empty composer shows after the caret.
@@ -95,14 +82,7 @@ const placeholder = "  Type your message or @path/to/file"
 
 // readComposer reads the rows between the rules.
 func (s *screen) readComposer(top, bottom int) *agent.Composer {
-	m := mark.FindStringSubmatch(s.rows[top+1])
-	c := &agent.Composer{Mode: modes[m[1]]}
-	indent := len(m[1]) + 1
-	var lines []string
-	for i := top + 1; i < bottom; i++ {
-		text := s.rows[i]
-		lines = append(lines, strings.TrimRight(text[min(indent, len(text)):], " \u200b"))
-	}
+	c, lines, indent := forks.ReadMark(s.rows[top+1:bottom], "")
 	caret := s.view.Cursor
 	c.Focused = caret.Visible && caret.Row > top && caret.Row < bottom
 	atStart := !c.Focused || caret.Row == top+1 && caret.Col == indent
@@ -134,37 +114,22 @@ const (
 	messageMark = "  > "
 )
 
+// reach is how many rows above the composer the line of work and the queued messages are.
+const reach = 12
+
 // above reads the rows above the composer: the queued messages, the line of work, and the end of the
 // conversation.
 func (s *screen) above(r *agent.Reading, top int) {
-	const reach = 12
-	i := top - 1
-	for ; i >= 0 && i > top-reach; i-- {
-		text := strings.TrimPrefix(s.rows[i], "  ")
-		if forks.Spins(text) && len(text) < len(s.rows[i]) {
-			r.Busy = strings.TrimSpace(text)
-			for k := i + 1; k < top; k++ {
-				if text := strings.TrimSpace(s.rows[k]); text != "" && !strings.Contains(text, toCancel) {
-					r.Queued = append(r.Queued, text)
-				}
-			}
-			return
-		}
+	works := func(row string) bool { return strings.HasPrefix(row, "  ") && forks.Spins(row[len("  "):]) }
+	if i := drawn.Up(s.rows, top-1, works); i >= 0 && i > top-reach {
+		r.Busy = strings.TrimSpace(s.rows[i])
+		r.Queued = drawn.Filled(slices.DeleteFunc(slices.Clone(s.rows[i+1:top]), func(row string) bool { return strings.Contains(row, toCancel) }))
+		return
 	}
-	for i = top - 1; i >= 0; i-- {
-		text := s.rows[i]
-		switch {
-		case strings.HasPrefix(text, replyMark), strings.HasPrefix(text, messageMark):
-			return
-		case strings.HasPrefix(text, failureMark):
-			text = strings.TrimPrefix(text, failureMark)
-			for k := i + 1; k < top && strings.HasPrefix(s.rows[k], "    "); k++ {
-				text += " " + strings.TrimSpace(s.rows[k])
-			}
-			if text, now := strings.CutSuffix(strings.TrimSpace(text), toRetry); now {
-				r.Failed = failure("", strings.TrimSpace(text))
-			}
-			return
-		}
+	over := func(row int) bool {
+		return strings.HasPrefix(s.rows[row], replyMark) || strings.HasPrefix(s.rows[row], messageMark)
+	}
+	if text, now := strings.CutSuffix(forks.Failed(s.rows[:top], failureMark, over), toRetry); now {
+		r.Failed = failure("", strings.TrimSpace(text))
 	}
 }

@@ -139,3 +139,17 @@ func TestCallOfTheLog(t *testing.T) {
 		}
 	}
 }
+
+// TestSeveralMarks: options with two marks are drawn only in part, or a text draws one: it isn't a dialog.
+func TestSeveralMarks(t *testing.T) {
+	for marks, want := range map[string]bool{"›  ": true, "›› ": false, "   ": false} {
+		var m []string
+		for _, r := range marks {
+			m = append(m, string(r))
+		}
+		d := draw(80, 24, "  ? Shell ls ←\n\n     ls\n\n   Allow execution of: 'ls'?\n\n   "+m[0]+" 1. Yes, allow once\n   "+m[1]+" 2. Always allow run 'ls *' commands\n   "+m[2]+" 3. No, suggest changes (esc)\n"+waiting).Dialog
+		if (d != nil) != want {
+			t.Errorf("with the marks %q it is read as %+v", marks, d)
+		}
+	}
+}
