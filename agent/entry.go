@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -36,6 +37,13 @@ const (
 	EntryRepeat EntryKind = "repeat"
 	EntryGoOn   EntryKind = "go on"
 )
+
+// Spoken are the entries without those of an empty text.
+func Spoken(all ...Entry) []Entry {
+	return slices.DeleteFunc(all, func(e Entry) bool {
+		return e.Text == "" && slices.Contains([]EntryKind{EntryMessage, EntryReply, EntryThought, EntryNotice}, e.Kind)
+	})
+}
 
 // Called is the entry of a tool's call, with its subject as the driver reads it.
 func Called(d SubjectReader, at time.Time, call, tool string, input json.RawMessage) Entry {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"berth/agent"
+	"berth/agent/forks"
 	"berth/agent/hooks"
 	"berth/agent/pattern"
 	"berth/agent/userfiles"
@@ -55,14 +56,8 @@ func spoken(disk fs.FS, home, conversation string) bool {
 
 // logOf is the path of the conversation's log below the home.
 func logOf(disk fs.FS, home, conversation string) (string, bool) {
-	if conversation == "" || strings.ContainsAny(conversation, `/*?[\`) {
-		return "", false
-	}
-	found, err := fs.Glob(disk, userfiles.Name(home)+strings.ReplaceAll(logPattern, "%s", conversation))
-	if err != nil || len(found) == 0 {
-		return "", false
-	}
-	return strings.TrimPrefix(found[0], userfiles.Name(home)+"/"), true
+	name, ok := forks.LogOf(disk, home+logPattern, conversation)
+	return strings.TrimPrefix(name, userfiles.Name(home)+"/"), ok
 }
 
 // HasConversation reports whether the conversation has a log.
@@ -72,8 +67,9 @@ func (Driver) HasConversation(disk fs.FS, logFiles, conversation string) bool {
 }
 
 // forkOf starts a conversation as a fork of another. This home needs the other one's log: it is
-// there if the user's sessions are linked, otherwise it is copied from the session that has it.
-func forkOf(l *agent.Launch, s agent.Start, home, own string) (words []string, conversation string, err error) {
+// there if the user's sessions are linked, otherwise it is copied from the session that has it. Without the log it has no
+// words.
+func forkOf(l *agent.Launch, s agent.Start, home, own string) []string {
 	if _, shared := l.Links[filepath.Join(own, "sessions")]; !shared || !spoken(s.Disk, home, s.Fork) {
 		from := filepath.Join(s.ForkFolder, homeName)
 		if !spoken(s.Disk, from, s.Fork) {
@@ -81,14 +77,14 @@ func forkOf(l *agent.Launch, s agent.Start, home, own string) (words []string, c
 		}
 		log, ok := logOf(s.Disk, from, s.Fork)
 		if !ok {
-			return nil, "", fmt.Errorf("%w: codex has no log of the conversation %s", agent.ErrNoConversation, s.Fork)
+			return nil
 		}
 		delete(l.Links, filepath.Join(own, "sessions")) // a copied log must not get into the user's folder
 		to := filepath.Join(own, log)
 		l.Folders = append(l.Folders, filepath.Dir(to))
 		l.Copies = map[string]string{to: filepath.Join(from, log)}
 	}
-	return []string{"fork", s.Fork}, "", nil
+	return []string{"fork", s.Fork}
 }
 
 // ownHome adds the session's home to the launch. more reports whether calls may ask for more than

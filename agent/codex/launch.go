@@ -1,12 +1,12 @@
 package codex
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"berth/agent"
+	"berth/agent/forks"
 	"berth/agent/userfiles"
 )
 
@@ -64,13 +64,11 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 	if !slices.Contains(s.Argv, noDaemon) {
 		words = append(words, noDaemon)
 	}
-	talk, conversation, err := takeUp(&l, s, home, own)
-	if err != nil {
-		return l, err
+	if c := command(s.Argv); c == "resume" || c == "fork" { // the command itself names the conversation
+		l.Argv = slices.Insert(l.Argv, 1, words...)
+		return l, nil
 	}
-	l.Conversation = conversation
-	l.Argv = slices.Insert(l.Argv, 1, append(words, talk...)...)
-	return l, nil
+	return l, conversations(&l, s, home, own).Choose(&l, s, words...)
 }
 
 // userHome is the folder where Codex keeps its files.
@@ -111,23 +109,12 @@ func isSubcommand(argv []string) bool {
 	})
 }
 
-// takeUp returns the words that resume a conversation. A conversation without a log has no
-// messages, so a new one replaces it.
-func takeUp(l *agent.Launch, s agent.Start, home, own string) (words []string, conversation string, err error) {
-	if c := command(s.Argv); c == "resume" || c == "fork" {
-		return nil, "", nil // the command itself names the conversation
+// conversations are those with a log, in the user's home or in the session's own.
+func conversations(l *agent.Launch, s agent.Start, home, own string) forks.Chosen {
+	users := func(id string) bool { return spoken(s.Disk, home, id) }
+	return forks.Chosen{
+		Name: "codex", Resume: "resume", Latest: []string{"resume", "--last"}, Known: users,
+		Has:  func(id string) bool { return spoken(s.Disk, own, id) || users(id) },
+		Fork: func(string) []string { return forkOf(l, s, home, own) },
 	}
-	switch {
-	case s.Fork != "":
-		return forkOf(l, s, home, own)
-	case s.Resume && s.Conversation != "" && (spoken(s.Disk, own, s.Conversation) || spoken(s.Disk, home, s.Conversation)):
-		return []string{"resume", s.Conversation}, s.Conversation, nil
-	case s.Resume || s.ResumeID == "":
-		return nil, "", nil
-	case s.ResumeID == agent.Latest:
-		return []string{"resume", "--last"}, "", nil
-	case !spoken(s.Disk, home, s.ResumeID):
-		return nil, "", fmt.Errorf("%w: codex has none with the id %s in %s", agent.ErrNoConversation, s.ResumeID, filepath.Join(home, "sessions"))
-	}
-	return []string{"resume", s.ResumeID}, s.ResumeID, nil
 }

@@ -150,10 +150,7 @@ func (i *writtenItem) entries(d Driver, at time.Time) []agent.Entry {
 	default:
 		return nil
 	}
-	if out.Text == "" {
-		return nil
-	}
-	return []agent.Entry{out}
+	return agent.Spoken(out)
 }
 
 // change is what was done to a file.

@@ -29,11 +29,8 @@ func (Driver) Hook(payload []byte) ([]agent.Fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A forged hook could name any file: the log must be in the folder of its conversation.
-	if dir, name := filepath.Split(e.Transcript); filepath.IsAbs(dir) && name == "events.jsonl" && filepath.Base(dir) == e.Session &&
-		filepath.Base(filepath.Dir(filepath.Clean(dir))) == "session-state" {
-		f.Log = filepath.Clean(e.Transcript)
-	}
+	folder, name := filepath.Split(filepath.Clean(e.Transcript))
+	f.Log = e.Log(name == "events.jsonl" && filepath.Base(folder) == e.Session && filepath.Base(filepath.Dir(filepath.Clean(folder))) == "session-state")
 	if e.Name == "ErrorOccurred" { // Copilot tries again, or the session log has the error that ends the turn
 		if f.Evidence = agent.FirstLine(e.Error.Message); e.Recoverable {
 			f.Kind, f.Activity = agent.Acting, &agent.Activity{Kind: agent.Retrying}

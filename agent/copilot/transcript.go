@@ -33,8 +33,5 @@ func (d Driver) Entries(line []byte) []agent.Entry {
 	default:
 		return nil
 	}
-	if e.Text == "" {
-		return nil
-	}
-	return []agent.Entry{e}
+	return agent.Spoken(e)
 }

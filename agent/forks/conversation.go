@@ -1,6 +1,7 @@
 package forks
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"path"
@@ -27,6 +28,16 @@ type Chats struct {
 	Of, In func(of string) []string
 	// Read gives the conversation of a file, and whether it has a message; no id if the file doesn't count.
 	Read func(file string, data []byte) (id string, spoken bool)
+}
+
+// Spoken reports whether a line of the chat file is a message of the user. It reads no further then.
+func Spoken(data []byte, is func(line []byte) bool) bool {
+	for line := range bytes.Lines(data) {
+		if is(line) {
+			return true
+		}
+	}
+	return false
 }
 
 // files are the files with these patterns.

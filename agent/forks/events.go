@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -77,6 +78,14 @@ func ReadEvent(payload []byte, event any, e *Event, own []string) (f agent.Fact,
 		f.Evidence = e.Notification + ": " + agent.FirstLine(e.Message)
 	}
 	return f, nil
+}
+
+// Log is the session's log, or empty if its path isn't one that the agent chooses: a forged hook could name any file.
+func (e *Event) Log(chosen bool) string {
+	if !chosen || !filepath.IsAbs(e.Transcript) {
+		return ""
+	}
+	return filepath.Clean(e.Transcript)
 }
 
 // at is the time of the event; zero if it isn't written as a date, such as in a Notification of Copilot's.

@@ -1,7 +1,8 @@
 // Package forks holds what the drivers of Gemini CLI, Qwen Code, Copilot CLI and opencode share. Qwen Code is a fork of
-// Gemini CLI: both read the same signs in a message, draw the same characters, and have the same tools and numbered
-// dialogs. The others share the reading of tools' inputs and of hook events, the pages of questions, the keys of dialogs
-// with options, and Copilot CLI the options for a conversation. All functions are pure.
+// Gemini CLI: both read the same signs in a message, draw the same characters and the same composer, and have the same
+// tools and numbered dialogs. The others share the reading of tools' inputs and of hook events, the pages of questions,
+// the keys of dialogs with options, and Copilot CLI the options for a conversation. Codex shares with opencode how
+// conversations are resumed whose ids the agent chooses. All functions are pure.
 package forks
 
 import (

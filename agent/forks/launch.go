@@ -3,6 +3,7 @@ package forks
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -70,6 +71,8 @@ type Hooks struct {
 	Group func(command string, timeout time.Duration) any
 	// Answers has for an event the hooks that answer it, in place of the one that only reports.
 	Answers map[string]func(s agent.Start) []any
+	// Readable are settings that Berth needs to read the screen, by the settings so far. They come with the hooks.
+	Readable func(all map[string]any) map[string]any
 }
 
 // groups are the hooks for an event.
@@ -107,6 +110,9 @@ func (h Hooks) Settings(s agent.Start, file, key, login string) (map[string]any,
 	if s.Hook == "" {
 		return all, nil
 	}
+	if h.Readable != nil {
+		all = userfiles.Merge(all, h.Readable(all))
+	}
 	given, ok := all["hooks"].(map[string]any)
 	if !ok && all["hooks"] != nil {
 		return nil, fmt.Errorf("%w: settings.hooks isn't a map of events; write hooks: {%s: [{hooks: [...]}]}", agent.ErrStart, h.End)
@@ -135,6 +141,15 @@ func Servers(mcp map[string]any) map[string]any {
 		return nil
 	}
 	return map[string]any{"mcpServers": mcp}
+}
+
+// Links are links in the folder own to the files of these names among the user's.
+func Links(own, users string, names []string) map[string]string {
+	links := map[string]string{}
+	for _, name := range names {
+		links[filepath.Join(own, name)] = filepath.Join(users, name)
+	}
+	return links
 }
 
 // Write adds files of JSON to the launch.

@@ -1,7 +1,7 @@
 package gemini
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"io/fs"
 	"path/filepath"
@@ -40,19 +40,15 @@ const preamble = "<session_context>"
 
 // readChat gives the conversation of a chat file, and whether it has a message of the user.
 func readChat(_ string, data []byte) (id string, spoken bool) {
-	for line := range bytes.Lines(data) {
+	spoken = forks.Spoken(data, func(line []byte) bool {
 		var r record
 		if json.Unmarshal(line, &r) != nil {
-			continue
+			return false
 		}
-		if id == "" {
-			id = r.Session
-		}
-		if r.Type == "user" && !strings.HasPrefix(r.text(), preamble) {
-			return id, true
-		}
-	}
-	return id, false
+		id = cmp.Or(id, r.Session)
+		return r.Type == "user" && !strings.HasPrefix(r.text(), preamble)
+	})
+	return id, spoken
 }
 
 // HasConversation reports whether the conversation has a message.

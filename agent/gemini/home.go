@@ -39,10 +39,7 @@ func usersHome(env map[string]string) string {
 func (h home) make(l *agent.Launch, s agent.Start) error {
 	dir := filepath.Join(h.own, filesName)
 	l.Folders = []string{h.own, dir}
-	l.Links = map[string]string{}
-	for _, name := range h.toLink(s.Isolate == agent.IsolateFull) {
-		l.Links[filepath.Join(dir, name)] = filepath.Join(h.users, filesName, name)
-	}
+	l.Links = forks.Links(dir, filepath.Join(h.users, filesName), h.toLink(s.Isolate == agent.IsolateFull))
 	file := ""
 	if s.Isolate != agent.IsolateFull {
 		file = filepath.Join(h.users, filesName, settingsName)
@@ -50,9 +47,6 @@ func (h home) make(l *agent.Launch, s agent.Start) error {
 	all, err := ours.Settings(s, file, "GEMINI_API_KEY", "gemini-api-key")
 	if err != nil {
 		return err
-	}
-	if ui, ok := all["ui"].(map[string]any); ok && s.Hook != "" {
-		all = userfiles.Merge(all, map[string]any{"ui": readable(ui)})
 	}
 	return forks.Write(l, map[string]any{filepath.Join(dir, settingsName): all})
 }

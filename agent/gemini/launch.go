@@ -55,17 +55,21 @@ var subcommands = []string{"mcp", "extensions", "extension", "skills", "skill", 
 
 // readable turns off what keeps Berth from reading the screen: the banner shows that Gemini has started
 // up, and the alternate screen scrolls a part of a dialog out of view.
-func readable(ui map[string]any) map[string]any {
+func readable(all map[string]any) map[string]any {
+	ui, _ := all["ui"].(map[string]any) // of another kind Gemini reads nothing
 	off := map[string]any{}
 	for _, name := range []string{"hideBanner", "useAlternateBuffer"} {
 		if ui[name] == true {
 			off[name] = false
 		}
 	}
-	return off
+	if len(off) == 0 {
+		return nil
+	}
+	return map[string]any{"ui": off}
 }
 
 // ours are Berth's hooks. Gemini's timeouts are in milliseconds.
-var ours = forks.Hooks{Events: events, End: "AfterAgent", Group: func(command string, timeout time.Duration) any {
+var ours = forks.Hooks{Events: events, End: "AfterAgent", Readable: readable, Group: func(command string, timeout time.Duration) any {
 	return map[string]any{"hooks": []any{map[string]any{"type": "command", "name": "berth", "command": command, "timeout": timeout.Milliseconds()}}}
 }}

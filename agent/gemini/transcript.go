@@ -53,10 +53,7 @@ func (d Driver) Entries(line []byte) []agent.Entry {
 	case r.Type == "error":
 		out.Failed = true
 	}
-	if text == "" { // a tool's result, which the line of its call has too
-		return nil
-	}
-	return []agent.Entry{out}
+	return agent.Spoken(out) // a tool's result has no text, and is in the line of its call too
 }
 
 // replied are the entries of the model's message. The file has it again when its tools have ended.
@@ -65,9 +62,7 @@ func (r *spoken) replied(d Driver) []agent.Entry {
 	for _, t := range r.Thoughts {
 		all = append(all, agent.Entry{Kind: agent.EntryThought, At: r.Time, ID: r.ID + " " + t.Subject, Text: strings.TrimSpace(t.Subject + "\n" + t.Description)})
 	}
-	if text := r.text(); text != "" {
-		all = append(all, agent.Entry{Kind: agent.EntryReply, At: r.Time, ID: r.ID, Text: text})
-	}
+	all = append(all, agent.Entry{Kind: agent.EntryReply, At: r.Time, ID: r.ID, Text: r.text()})
 	for _, c := range r.Ended {
 		at := c.Time
 		if at.IsZero() {
@@ -80,7 +75,7 @@ func (r *spoken) replied(d Driver) []agent.Entry {
 		}
 		all = append(all, result)
 	}
-	return all
+	return agent.Spoken(all...)
 }
 
 // output is what a tool printed. Gemini wraps it for the model.

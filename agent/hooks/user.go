@@ -29,17 +29,24 @@ func InSession(program, arguments string) string {
 	return mark + ` || [ -n "$BERTH_HOOKS" ] || [ ! -x ` + Quote(program) + ` ] || exec ` + Quote(program) + " hook " + arguments
 }
 
+// Before is a user's file as it is now. A missing one has no content.
+func Before(disk fs.FS, path string) (file agent.UserFile, err error) {
+	file.Path = path
+	if file.Before, err = userfiles.ReadSettings(disk, path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return file, fmt.Errorf("%w: read %s: %w", agent.ErrStart, path, err)
+	}
+	return file, nil
+}
+
 // UserFile is a user's settings file with the groups in its object hooks. A group of an earlier call is
 // replaced where it is, and everything else stays as it is and in its order. A missing file begins as empty, which
 // is an object too.
 func UserFile(disk fs.FS, path, empty string, groups []Group) (agent.UserFile, error) {
-	file := agent.UserFile{Path: path}
-	before, err := userfiles.ReadSettings(disk, path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return file, fmt.Errorf("%w: read %s: %w", agent.ErrStart, path, err)
+	file, err := Before(disk, path)
+	if err != nil {
+		return file, err
 	}
-	file.Before = before
-	if file.After, err = withGroups(before, empty, groups); err != nil {
+	if file.After, err = withGroups(file.Before, empty, groups); err != nil {
 		return file, fmt.Errorf("%w: %s: %w; make it valid JSON without comments, or add the hooks by hand", agent.ErrStart, path, err)
 	}
 	return file, nil

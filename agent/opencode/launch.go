@@ -29,6 +29,7 @@ const (
 	pluginName = "berth.js"
 	secretName = "secret-" // and a number
 	talksName  = "talks"   // a file for each conversation that the plugin has seen a message of
+	talks      = Name + "/" + talksName + "/*/%s.jsonl"
 )
 
 // unset are variables that tell opencode which terminal or agent's session it runs in.
@@ -59,7 +60,7 @@ func (d Driver) Launch(s agent.Start) (agent.Launch, error) {
 		return l, nil
 	}
 	own := filepath.Join(s.Folder, Name)
-	l.LogFiles = filepath.Join(own, talksName, "*", "%s.jsonl")
+	l.LogFiles = filepath.Join(s.Folder, talks)
 	if s.Isolate != agent.IsolateNone {
 		if s.Groom != agent.GroomPristine {
 			l.Unset = unset
@@ -73,12 +74,7 @@ func (d Driver) Launch(s agent.Start) (agent.Launch, error) {
 			return l, err
 		}
 	}
-	words, err := d.takeUp(&l, s)
-	if len(words) > 0 {
-		l.Argv = forks.Without(l.Argv, ways)
-	}
-	l.Argv = slices.Insert(l.Argv, min(1, len(l.Argv)), words...)
-	return l, err
+	return l, d.conversations(s.Disk, l.LogFiles, s.ForkFolder).Choose(&l, s)
 }
 
 // homes are the folders that opencode keeps its files in, by their variables.
@@ -172,34 +168,23 @@ func servers(given map[string]any) (map[string]any, error) {
 // ways are the options that choose a conversation. Those of the command were for the first start.
 var ways = map[string]string{"--session": "value", "-s": "value", "--continue": "", "-c": "", "--fork": ""}
 
-// takeUp returns the words that resume or fork a conversation. One without a message doesn't exist yet.
-func (d Driver) takeUp(l *agent.Launch, s agent.Start) ([]string, error) {
-	id := s.ResumeID
-	switch {
-	case s.Fork != "":
-		if !d.HasConversation(s.Disk, filepath.Join(s.ForkFolder, Name, talksName, "*", "%s.jsonl"), s.Fork) {
-			return nil, fmt.Errorf("%w: opencode has none with the id %s", agent.ErrNoConversation, s.Fork)
-		}
-		return []string{"--session", s.Fork, "--fork"}, nil
-	case s.Resume && d.HasConversation(s.Disk, l.LogFiles, s.Conversation):
-		id = s.Conversation
-	case s.Resume || id == "":
-		return nil, nil
-	case id == agent.Latest:
-		return []string{"--continue"}, nil
+// conversations are those that the plugin has seen a message of. opencode's ids start with ses_.
+func (d Driver) conversations(disk fs.FS, logFiles, others string) forks.Chosen {
+	return forks.Chosen{
+		Name: Name, Ways: ways, Resume: "--session", Latest: []string{"--continue"},
+		Has:   func(id string) bool { return d.HasConversation(disk, logFiles, id) },
+		Known: func(id string) bool { return strings.HasPrefix(id, "ses_") },
+		Fork: func(id string) (words []string) {
+			if d.HasConversation(disk, filepath.Join(others, talks), id) {
+				words = []string{"--session", id, "--fork"}
+			}
+			return words
+		},
 	}
-	if !strings.HasPrefix(id, "ses_") {
-		return nil, fmt.Errorf("%w: opencode's ids start with ses_, and %q doesn't", agent.ErrNoConversation, id)
-	}
-	l.Conversation = id
-	return []string{"--session", id}, nil
 }
 
 // HasConversation reports whether the plugin has seen a message of the conversation.
 func (Driver) HasConversation(disk fs.FS, logFiles, conversation string) bool {
-	if disk == nil || conversation == "" || strings.ContainsAny(conversation, "/*?[\\") {
-		return false
-	}
-	found, err := fs.Glob(disk, userfiles.Name(strings.ReplaceAll(logFiles, "%s", conversation)))
-	return err == nil && len(found) > 0
+	_, ok := forks.LogOf(disk, logFiles, conversation)
+	return ok
 }

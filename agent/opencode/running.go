@@ -3,16 +3,13 @@ package opencode
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 
 	"berth/agent"
 	"berth/agent/forks"
 	"berth/agent/hooks"
-	"berth/agent/userfiles"
 )
 
 // Running has no files: opencode keeps its conversations in a database. A subcommand isn't followed.
@@ -31,12 +28,11 @@ func pluginFile(constant map[string]string) []byte {
 // UserHooks is the plugin, among those of the user.
 func (Driver) UserHooks(u agent.UserSettings) ([]agent.UserFile, error) {
 	config := cmp.Or(u.Env["XDG_CONFIG_HOME"], filepath.Join(u.Env["HOME"], ".config"))
-	file := agent.UserFile{Path: filepath.Join(config, Name, "plugins", pluginName)}
-	var err error
-	if file.Before, err = userfiles.ReadSettings(u.Disk, file.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: read %s: %w", agent.ErrStart, file.Path, err)
-	}
-	if file.Before != nil && !bytes.HasPrefix(file.Before, []byte(pluginHead)) {
+	file, err := hooks.Before(u.Disk, filepath.Join(config, Name, "plugins", pluginName))
+	switch {
+	case err != nil:
+		return nil, err
+	case file.Before != nil && !bytes.HasPrefix(file.Before, []byte(pluginHead)):
 		return nil, fmt.Errorf("%w: %s isn't Berth's plugin: rename it", agent.ErrStart, file.Path)
 	}
 	file.After = pluginFile(map[string]string{"hook": u.Hook, "user": "yes"})

@@ -1,7 +1,6 @@
 package qwen
 
 import (
-	"bytes"
 	"encoding/json"
 	"io/fs"
 	"path"
@@ -26,14 +25,10 @@ func conversations(disk fs.FS, home string) forks.Chats {
 
 // readChat gives the conversation of a chat file, and whether it has a message of the user.
 func readChat(file string, data []byte) (id string, spoken bool) {
-	id = strings.TrimSuffix(path.Base(file), ".jsonl")
-	for line := range bytes.Lines(data) {
+	return strings.TrimSuffix(path.Base(file), ".jsonl"), forks.Spoken(data, func(line []byte) bool {
 		var r record
-		if json.Unmarshal(line, &r) == nil && r.Type == "user" {
-			return id, true
-		}
-	}
-	return id, false
+		return json.Unmarshal(line, &r) == nil && r.Type == "user"
+	})
 }
 
 // munged matches what Qwen Code replaces by a dash in the name of a folder's chats.

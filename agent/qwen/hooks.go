@@ -31,10 +31,7 @@ func (Driver) Hook(payload []byte) ([]agent.Fact, error) {
 		return nil, err
 	}
 	f.Turn, f.Agent, f.AgentType, f.Call, f.Mode = e.Turn, e.Agent, e.AgentType, e.Call, e.Mode
-	// A forged hook could name any file: the log's name must be the conversation's id.
-	if filepath.IsAbs(e.Transcript) && filepath.Base(e.Transcript) == e.Session+".jsonl" {
-		f.Log = filepath.Clean(e.Transcript)
-	}
+	f.Log = e.Log(filepath.Base(e.Transcript) == e.Session+".jsonl")
 	switch {
 	case f.Kind == agent.TurnStarted && e.Prompt == "": // it comes without a message too, when all tools of a step have ended
 		f.Kind = agent.StepEnded

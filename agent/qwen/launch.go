@@ -68,10 +68,7 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 	own := filepath.Join(s.Folder, Name)
 	l.Set = map[string]string{}
 	if s.Isolate == agent.IsolateFull {
-		l.Folders, l.Links = []string{own}, map[string]string{}
-		for _, name := range shared {
-			l.Links[filepath.Join(own, name)] = filepath.Join(files, name)
-		}
+		l.Folders, l.Links = []string{own}, forks.Links(own, files, shared)
 		files, l.Set[homeVariable] = own, own
 	}
 	if s.Isolate == agent.IsolateFull || s.Hook != "" || len(s.Settings) > 0 || len(s.MCP) > 0 {
@@ -79,9 +76,6 @@ func (Driver) Launch(s agent.Start) (agent.Launch, error) {
 		all, err := ours.Settings(s, machines, "OPENAI_API_KEY", "openai")
 		if err != nil {
 			return l, err
-		}
-		if s.Hook != "" {
-			all = userfiles.Merge(all, readable)
 		}
 		file := filepath.Join(own, "settings.json")
 		if s.Isolate == agent.IsolateFull { // the home has a file of that name
@@ -120,7 +114,7 @@ const (
 
 // ours are Berth's hooks.
 var ours = forks.Hooks{
-	Events: events, End: "Stop",
+	Events: events, End: "Stop", Readable: func(map[string]any) map[string]any { return readable },
 	Group:   func(command string, timeout time.Duration) any { return group("", command, timeout) },
 	Answers: map[string]func(agent.Start) []any{permissionEvent: answering},
 }

@@ -108,9 +108,7 @@ func (d Driver) Entries(line []byte) (all []agent.Entry) {
 		return nil
 	}
 	add := func(kind agent.EntryKind, text string) {
-		if text != "" {
-			all = append(all, agent.Entry{Kind: kind, At: r.Time, ID: r.ID, Text: text})
-		}
+		all = append(all, agent.Entry{Kind: kind, At: r.Time, ID: r.ID, Text: text})
 	}
 	switch r.Type {
 	case "user":
@@ -135,5 +133,5 @@ func (d Driver) Entries(line []byte) (all []agent.Entry) {
 			}
 		}
 	}
-	return all
+	return agent.Spoken(all...)
 }
