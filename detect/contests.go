@@ -124,7 +124,7 @@ func (f *Fold) unasked(over ...call) {
 	}
 	namer, names := f.driver.(agent.CallNamer)
 	for _, c := range over {
-		asks := func(r *request) bool { return r.Seen && f.isOf(r, &c) }
+		asks := func(r *request) bool { return r.Whole && f.isOf(r, &c) && f.equals(r) < 2 }
 		same := func(o call) bool {
 			return o.Tool == c.Tool && o.Agent == c.Agent && o.Input == c.Input && f.undrawn(o.asks()) == f.undrawn(c.asks())
 		}
@@ -138,6 +138,17 @@ func (f *Fold) unasked(over ...call) {
 			m.Unasked, m.Forgotten = append([]call(nil), m.Unasked[1:]...), true
 		}
 	}
+}
+
+// equals is how many calls the prompt may be about that haven't asked. Its dialog is one's, and any process can name
+// either.
+func (f *Fold) equals(r *request) (n int) {
+	for i := range f.m.Calls {
+		if c := &f.m.Calls[i]; !c.Asked && f.isOf(r, c) {
+			n++
+		}
+	}
+	return n
 }
 
 // sizes is about how many bytes calls take.

@@ -251,6 +251,7 @@ func (f *Fold) show(r *request, d *agent.Dialog, how agent.Match) {
 	f.driver.Fill(r.Prompt, d)
 	r.Prompt.OnScreen, r.Place = true, d.Place
 	r.Seen = r.Seen || how >= agent.AlikeMatch || r.Hook == "" // a dialog that shows r in part may be another prompt's
+	r.Whole = r.Whole || how >= agent.AlikeMatch
 	r.drawn(d)
 	r.Prompt.Alike = f.alike(d, r) && r.seenOnly()
 	if anew || listed(r.Prompt, d) && len(d.Options) > len(r.Offered) { // no options yet, or a longer part of the list: they are filled in

@@ -140,8 +140,7 @@ type call struct {
 	Since                      time.Time      // when it was reported
 	Hooked                     bool           // a hook reported it, and would report its prompt too
 	Held                       bool           // its prompt was opened while a hook ran that isn't Berth's
-	Asked                      bool           // its dialog was on the screen
-	Done                       bool           // its dialog was on the screen, and is gone
+	Asked                      bool           // its dialog was on the screen, and is gone
 	Logged                     string         // its input in the session log; empty if that hasn't reported it
 }
 
@@ -225,6 +224,7 @@ type hookOf struct {
 // dialogOf is the dialog that has shown a prompt.
 type dialogOf struct {
 	Seen  bool   // it was on the screen
+	Whole bool   // it was there with all of the prompt
 	Place int    // its position among several dialogs, if it showed that
 	Key   string // that dialog's key
 	Size  [2]int // the screen's size then

@@ -31,7 +31,7 @@ const (
 // tool takes a key for a time.
 func (f *Fold) outlasts(c call) {
 	l, ok := f.driver.(agent.CallLogReader)
-	if !ok || c.Logged == "" || c.Agent != "" || c.Done || !l.Hides(c.Tool, []byte(c.Logged)) {
+	if !ok || c.Logged == "" || c.Agent != "" || c.Asked || !l.Hides(c.Tool, []byte(c.Logged)) {
 		return
 	}
 	m := &f.m
@@ -103,26 +103,17 @@ func (f *Fold) unpast(tool string) {
 // calls it is one, and the others may still ask.
 func (f *Fold) dialogOver(r *request, how string) {
 	m := &f.m
-	if !r.Seen {
+	if !r.Whole || how == "superseded" || how == "too_many" {
 		return
 	}
-	over := how != "superseded" && how != "too_many"
 	found := -1
 	for i := range m.Calls {
-		c := &m.Calls[i]
-		if !f.isOf(r, c) {
-			continue
-		}
-		c.Asked = true
-		if !c.Done && (found < 0 || c.ID == r.Call) {
+		if c := &m.Calls[i]; !c.Asked && (found < 0 || c.ID == r.Call) && f.isOf(r, c) {
 			found = i
 		}
 	}
-	if !over {
-		return
-	}
 	if found >= 0 {
-		m.Calls[found].Done = true
+		m.Calls[found].Asked = true
 		return
 	}
 	if !r.Told || r.Agent != "" {
