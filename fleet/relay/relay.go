@@ -152,15 +152,40 @@ type streams struct {
 
 func run(client *gossh.Client, s *sshd.Session, person keys.Identity, command string, with streams) (int, error) {
 	defer client.Close()
-	session, err := client.NewSession()
+	session, input, err := begin(client, s, command, with)
 	if err != nil {
-		return 0, fmt.Errorf("open a session: %w", err)
+		return 0, err
 	}
 	defer session.Close()
+	return follow(client, session, s, person, with, input)
+}
+
+// begin starts the command within connectTime, or until the caller leaves. A host that logs a caller in and answers
+// nothing else holds up no caller.
+func begin(client *gossh.Client, s *sshd.Session, command string, with streams) (*gossh.Session, io.WriteCloser, error) {
+	ctx, cancel := context.WithTimeout(s.Context(), connectTime)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { _ = client.Close() })
+	defer stop()
+	session, input, err := start(client, s, command, with)
+	switch {
+	case err != nil && s.Context().Err() != nil:
+		err = context.Cause(s.Context())
+	case err != nil && ctx.Err() != nil:
+		err = fmt.Errorf("%w: it doesn't answer within %s", ErrUnreachable, connectTime)
+	}
+	return session, input, err
+}
+
+func start(client *gossh.Client, s *sshd.Session, command string, with streams) (*gossh.Session, io.WriteCloser, error) {
+	session, err := client.NewSession()
+	if err != nil {
+		return nil, nil, fmt.Errorf("open a session: %w", err)
+	}
 	session.Stdout, session.Stderr = with.out, with.messages
 	input, err := session.StdinPipe()
 	if err != nil {
-		return 0, fmt.Errorf("open the host's input: %w", err)
+		return nil, nil, fmt.Errorf("open the host's input: %w", err)
 	}
 	for name, value := range s.Env() {
 		_ = session.Setenv(name, value) // the host keeps what it wants
@@ -168,7 +193,7 @@ func run(client *gossh.Client, s *sshd.Session, person keys.Identity, command st
 	if s.Terminal != nil {
 		cols, rows := s.Window()
 		if err := session.RequestPty(s.Terminal.Term, rows, cols, gossh.TerminalModes{}); err != nil {
-			return 0, fmt.Errorf("open a terminal: %w", err)
+			return nil, nil, fmt.Errorf("open a terminal: %w", err)
 		}
 	}
 	switch {
@@ -180,9 +205,9 @@ func run(client *gossh.Client, s *sshd.Session, person keys.Identity, command st
 		err = session.Start(command)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("start: %w", err)
+		return nil, nil, fmt.Errorf("start: %w", err)
 	}
-	return follow(client, session, s, person, with, input)
+	return session, input, nil
 }
 
 // follow passes on what the caller does until the host's session ends.

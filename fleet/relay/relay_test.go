@@ -329,6 +329,52 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
+// TestHostThatAnswersNothing: a host that logs a caller in, and then answers nothing, holds up no caller.
+func TestHostThatAnswersNothing(t *testing.T) {
+	for name, accepts := range map[string]bool{"no channel": false, "no request": true} {
+		t.Run(name, func(t *testing.T) {
+			f := newFleet(t, func(*sshd.Session) int { return 0 })
+			own := newSigner(t)
+			f.Gateway.Host = func(name string) (join.Host, error) {
+				return join.Host{Name: name, HostKeys: []string{string(gossh.MarshalAuthorizedKey(own.PublicKey()))}}, nil
+			}
+			nc := connect(t, f.nats)
+			l, err := conn.Listen(nc, "box3", conn.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = l.Close() })
+			if err := nc.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			go func() { // until the listener is closed
+				config := &gossh.ServerConfig{PublicKeyCallback: func(gossh.ConnMetadata, gossh.PublicKey) (*gossh.Permissions, error) { return nil, nil }}
+				config.AddHostKey(own)
+				one, err := l.Accept()
+				if err != nil {
+					return
+				}
+				_, channels, _, err := gossh.NewServerConn(one, config)
+				if err != nil {
+					return
+				}
+				for offered := range channels {
+					if accepts {
+						_, _, _ = offered.Accept()
+					}
+				}
+			}()
+			from := time.Now()
+			var messages bytes.Buffer
+			session := f.session(t, "box3")
+			session.Stderr = &messages
+			if err := session.Run("state api"); err == nil || !strings.Contains(messages.String(), ErrUnreachable.Error()) || time.Since(from) < connectTime {
+				t.Errorf("after %s: %v, %s", time.Since(from), err, messages.String())
+			}
+		})
+	}
+}
+
 // TestAnotherHostKey is a host that isn't the one that joined.
 func TestAnotherHostKey(t *testing.T) {
 	f := newFleet(t, func(*sshd.Session) int { return 0 })
