@@ -21,6 +21,8 @@ type Route struct {
 	Hosts []string // the others, sorted
 	Line  string
 	verb  *Verb
+
+	Shaped bool // the caller has chosen what an answer looks like
 }
 
 // Away says that another host has a part in it.
@@ -152,7 +154,11 @@ func (s *Service) Route(r Request, name string) (Route, error) {
 	if err != nil || verb.Name == "ls" || verb.Name == "help" {
 		return here, nil // which answers with the error; ls is answered from what the gateway knows
 	}
-	route := Route{Line: c.Line, verb: verb}
+	shape, err := c.shapeOption(verb)
+	if err != nil {
+		return here, nil // likewise
+	}
+	route := Route{Line: c.Line, verb: verb, Shaped: shape != ""}
 	if verb.Name == "new" && c.flags.Changed("host") {
 		return c.routeNew(route)
 	}

@@ -4,7 +4,10 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -71,6 +74,67 @@ func (h *hostile) says(rows string) {
 	publish("beat", fmt.Sprintf(`{"version":"x","labels":[],"running":-5,"rows":%d}`, number))
 	if err := h.nc.Flush(); err != nil {
 		h.t.Fatal(err)
+	}
+}
+
+// serves answers each command with run, as an SSH server without any check.
+func (h *hostile) serves(run func(line string, ch gossh.Channel) uint32) {
+	config := &gossh.ServerConfig{PublicKeyCallback: func(gossh.ConnMetadata, gossh.PublicKey) (*gossh.Permissions, error) { return nil, nil }}
+	config.AddHostKey(h.key)
+	serve := func(nc net.Conn) {
+		_, channels, requests, err := gossh.NewServerConn(nc, config)
+		if err != nil {
+			return
+		}
+		go gossh.DiscardRequests(requests)
+		for offered := range channels {
+			ch, reqs, err := offered.Accept()
+			if err != nil {
+				return
+			}
+			for r := range reqs {
+				_ = r.Reply(true, nil)
+				if r.Type == "exec" {
+					var m struct{ Line string }
+					_ = gossh.Unmarshal(r.Payload, &m)
+					status := run(m.Line, ch)
+					_, _ = ch.SendRequest("exit-status", false, gossh.Marshal(struct{ Status uint32 }{status}))
+					_ = ch.Close()
+				}
+			}
+		}
+	}
+	go func() {
+		for {
+			nc, err := h.l.Accept()
+			if err != nil {
+				return
+			}
+			go serve(nc)
+		}
+	}()
+}
+
+// TestFleetHostileLines: a host can't pass its lines off as another host's, nor control the caller's terminal, where
+// several hosts answer.
+func TestFleetHostileLines(t *testing.T) {
+	t.Parallel()
+	gw := newGateway(t)
+	gw.must("admin", "new", "api", "--tag", "web", "--", "cat")
+	h := newHostile(t, gw, "box2")
+	h.serves(func(_ string, ch gossh.Channel) uint32 {
+		_, _ = io.WriteString(ch, `{"session":"api","state":"idle","host":"gw"}`+"\n\x1b]52;c;eA==\a")
+		_, _ = io.WriteString(ch.Stderr(), "gw: all is well\x1b[2J\n")
+		return 3
+	})
+	h.says(`[{"session":"api","id":"01M8","tags":["web"]}]`)
+	gw.sees("box2/api", "viewer", "ls", "-q")
+	r := gw.call("viewer", "state", "tag:web")
+	lines := strings.Split(strings.TrimSpace(r.out), "\n")
+	slices.Sort(lines)
+	if len(lines) != 3 || r.status != 3 || strings.Contains(r.out+r.err, "\x1b") || r.err != "box2: gw: all is well␛[2J\n" ||
+		lines[0] != "box2: ␛]52;c;eA==␇" || !strings.HasSuffix(lines[1], `,"host":"gw"}`) && !strings.HasSuffix(lines[2], `,"host":"gw"}`) || !strings.Contains(r.out, `{"host":"box2","session":"api","state":"idle"}`) {
+		t.Errorf("%d\n%q\n%q", r.status, r.out, r.err)
 	}
 }
 

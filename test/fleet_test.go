@@ -306,7 +306,7 @@ func TestFleetVerbs(t *testing.T) {
 
 	// Several hosts at once.
 	out := gw.must("viewer", "state", "box2/api", "box3/api")
-	if strings.Count(out, `"session":"api"`) != 2 {
+	if strings.Count(out, `"session":"api"`) != 2 || !strings.Contains(out, `,"host":"box2"}`) || !strings.Contains(out, `,"host":"box3"}`) {
 		t.Errorf("two states: %s", out)
 	}
 	if out := gw.must("viewer", "state", "tag:web"); strings.Count(out, "\n") != 2 {

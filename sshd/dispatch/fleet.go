@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"sync"
 
 	ssh "charm.land/ssh"
@@ -70,22 +69,22 @@ func ended(host string, err error) error {
 	return err
 }
 
-// spread runs a command on several hosts at once, and prints each line of theirs as it is complete. A host that is
-// away delays no other. The exit status is the highest.
+// spread runs a command on several hosts at once, and prints each line of theirs as it is complete, with the host's
+// name. A host that is away delays no other. The exit status is the highest.
 func (d *Dispatcher) spread(s *sshd.Session, r commands.Request, to commands.Route) int {
-	out := &lines{to: r.Out}
-	messages := &lines{to: r.Err}
+	out := &lines{to: r.Out, shaped: to.Shaped}
+	messages := &lines{to: r.Err, messages: true}
 	var mu sync.Mutex // of worst
 	worst := api.StatusDone
 	slots := make(chan struct{}, hostsAtOnce)
 	var running sync.WaitGroup
-	part := func(run func(commands.Request) int) {
+	part := func(host string, run func(commands.Request) int) {
 		running.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
 			one := r
 			one.In = bytes.NewReader(nil)
-			mine, errs := out.part(), messages.part()
+			mine, errs := out.part(host), messages.part(host)
 			one.Out, one.Err = mine, errs
 			status := run(one)
 			mine.flush()
@@ -96,11 +95,11 @@ func (d *Dispatcher) spread(s *sshd.Session, r commands.Request, to commands.Rou
 		})
 	}
 	if to.Here {
-		part(func(one commands.Request) int { return d.Commands.Run(s.Context(), one) })
+		part(d.Commands.Fleet.Name(), func(one commands.Request) int { return d.Commands.Run(s.Context(), one) })
 	}
 	person := s.Identity()
 	for _, host := range to.Hosts {
-		part(func(one commands.Request) int {
+		part(host, func(one commands.Request) int {
 			return d.Commands.Carried(s.Context(), one, to, host, func() (int, error) {
 				client, err := d.Reach(s.Context(), host, person)
 				if err != nil {
@@ -113,49 +112,4 @@ func (d *Dispatcher) spread(s *sshd.Session, r commands.Request, to commands.Rou
 	}
 	running.Wait()
 	return worst
-}
-
-// lines is an output that several writers share, each whole lines at a time.
-type lines struct {
-	mu sync.Mutex
-	to io.Writer
-}
-
-func (l *lines) part() *linesPart { return &linesPart{of: l} }
-
-// linesPart is one writer's part. One goroutine at a time uses it.
-type linesPart struct {
-	of   *lines
-	rest []byte // of a line that isn't complete
-}
-
-// longestLine bounds what is kept of a line without an end.
-const longestLine = 1 << 20
-
-func (p *linesPart) Write(b []byte) (int, error) {
-	p.rest = append(p.rest, b...)
-	end := bytes.LastIndexByte(p.rest, '\n') + 1
-	if end == 0 && len(p.rest) > longestLine {
-		end = len(p.rest)
-	}
-	if end == 0 {
-		return len(b), nil
-	}
-	err := p.of.write(p.rest[:end])
-	p.rest = append(p.rest[:0], p.rest[end:]...)
-	return len(b), err
-}
-
-func (l *lines) write(b []byte) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	_, err := l.to.Write(b)
-	return err
-}
-
-// flush writes what is left. An error means that the client is gone.
-func (p *linesPart) flush() {
-	if len(p.rest) > 0 {
-		_ = p.of.write(p.rest)
-	}
 }
