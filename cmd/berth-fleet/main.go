@@ -43,7 +43,7 @@ func run(dir, address string, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	b, err := broker.Start(address, certificate, keys)
+	b, err := broker.Start(realm.StreamDir(dir), address, certificate, keys)
 	if err != nil {
 		return err
 	}

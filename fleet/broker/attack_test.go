@@ -39,7 +39,7 @@ func newFleet(t *testing.T) *fleet {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := Start("127.0.0.1:0", certificate, r)
+	b, err := Start(dir+"/events", "127.0.0.1:0", certificate, r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,6 +28,9 @@ const maxPending = 256 << 20
 // maxPayload is above the largest message, which has a host's sessions.
 const maxPayload = 4 << 20
 
+// streamMemory is what JetStream may keep in memory: the gateways' places in the stream. Events are on the disk.
+const streamMemory = 16 << 20
+
 // readyTime bounds the start.
 const readyTime = 10 * time.Second
 
@@ -38,9 +41,9 @@ type Broker struct {
 	store  *natsd.MemAccResolver
 }
 
-// Start listens on address. A client without the TLS certificate's trust, or without a user of the realm,
+// Start listens on address, and keeps the fleet's events below dir. A client without the TLS certificate's trust, or without a user of the realm,
 // can do no more than ask to join.
-func Start(address string, certificate tls.Certificate, r *realm.Realm) (*Broker, error) {
+func Start(dir, address string, certificate tls.Certificate, r *realm.Realm) (*Broker, error) {
 	host, text, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, fmt.Errorf("fleet address %s: %w", address, err)
@@ -66,9 +69,10 @@ func Start(address string, certificate tls.Certificate, r *realm.Realm) (*Broker
 	}
 	b.server, err = natsd.NewServer(&natsd.Options{
 		ServerName: "berth", Host: host, Port: port, NoLog: true, NoSigs: true,
-		TrustedOperators: []*jwt.OperatorClaims{operator}, AccountResolver: b.store, DefaultSentinel: joiner,
+		SystemAccount: r.System(), TrustedOperators: []*jwt.OperatorClaims{operator}, AccountResolver: b.store, DefaultSentinel: joiner,
 		TLSConfig:         &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS13},
 		TLSHandshakeFirst: true, TLSTimeout: 5, AuthTimeout: 5,
+		JetStream: true, StoreDir: dir, JetStreamMaxStore: realm.StreamBytes, JetStreamMaxMemory: streamMemory,
 		PingInterval: pingEvery, MaxPingsOut: pingsMissed, MaxPending: maxPending, MaxPayload: maxPayload,
 	})
 	if err != nil {

@@ -68,7 +68,7 @@ func (g *gateway) start(address string) {
 	must(err)
 	g.roster, err = OpenRoster(g.dir + "/hosts")
 	must(err)
-	g.broker, err = broker.Start(address, certificate, g.realm)
+	g.broker, err = broker.Start(g.dir+"/events", address, certificate, g.realm)
 	must(err)
 	pair, _ := nkeys.CreateUser()
 	public, _ := pair.PublicKey()
@@ -159,7 +159,7 @@ func TestJoin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	joined, err := Join(t.Context(), path, token, "operator", []gossh.PublicKey{key})
+	joined, err := Join(t.Context(), path, token, "operator", []gossh.PublicKey{key}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestJoin(t *testing.T) {
 	if err := writeJSON(path+pending, joined); err != nil { // a host that has kept its key
 		t.Fatal(err)
 	}
-	if _, err := Join(t.Context(), path, token, "operator", []gossh.PublicKey{key}); err == nil || !strings.Contains(err.Error(), ErrRemoved.Error()) {
+	if _, err := Join(t.Context(), path, token, "operator", []gossh.PublicKey{key}, 0); err == nil || !strings.Contains(err.Error(), ErrRemoved.Error()) {
 		t.Errorf("it used its token again: %v", err)
 	}
 	d, err := conn.NewDialer(g.nc, conn.Options{})
@@ -225,7 +225,7 @@ func TestJoin(t *testing.T) {
 // TestBeforeTheGateway connects a host whose gateway is down.
 func TestBeforeTheGateway(t *testing.T) {
 	g := newGateway(t)
-	m, err := Join(t.Context(), t.TempDir()+"/m", g.invite("box2"), "operator", []gossh.PublicKey{hostKey(t)})
+	m, err := Join(t.Context(), t.TempDir()+"/m", g.invite("box2"), "operator", []gossh.PublicKey{hostKey(t)}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,7 +249,7 @@ func TestNotAdmitted(t *testing.T) {
 	g := newGateway(t)
 	keys := []gossh.PublicKey{hostKey(t)}
 	join := func(token invite.Token) error {
-		_, err := Join(t.Context(), t.TempDir()+"/m", token, "operator", keys)
+		_, err := Join(t.Context(), t.TempDir()+"/m", token, "operator", keys, 0)
 		return err
 	}
 	used := g.invite("box2")
@@ -326,7 +326,7 @@ func TestManyQuestions(t *testing.T) {
 	}
 	host := g.invite("box2")
 	clock.Add(int64(time.Second))
-	if _, err := Join(t.Context(), t.TempDir()+"/m", host, "operator", []gossh.PublicKey{hostKey(t)}); err != nil {
+	if _, err := Join(t.Context(), t.TempDir()+"/m", host, "operator", []gossh.PublicKey{hostKey(t)}, 0); err != nil {
 		t.Fatal(err)
 	}
 	if n, _, err := answers.Pending(); err != nil || n > 1 { // the last question may have seen the clock go on
@@ -338,7 +338,7 @@ func TestManyQuestions(t *testing.T) {
 func TestAnswerLost(t *testing.T) {
 	g := newGateway(t)
 	path, token, key := t.TempDir()+"/m", g.invite("box2"), hostKey(t)
-	first, err := Join(t.Context(), path, token, "operator", []gossh.PublicKey{key})
+	first, err := Join(t.Context(), path, token, "operator", []gossh.PublicKey{key}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -347,7 +347,7 @@ func TestAnswerLost(t *testing.T) {
 	if err := errors.Join(os.Remove(path), writeJSON(path+pending, killed)); err != nil { // what is on disk then
 		t.Fatal(err)
 	}
-	again, err := Join(t.Context(), path, token, "operator", []gossh.PublicKey{key})
+	again, err := Join(t.Context(), path, token, "operator", []gossh.PublicKey{key}, 0)
 	if err != nil || again.Seed != first.Seed || again.JWT == "" {
 		t.Errorf("the second call: %v", err)
 	}
@@ -355,7 +355,7 @@ func TestAnswerLost(t *testing.T) {
 		t.Errorf("it has %+v: %v", m, err)
 	}
 	// A token that isn't good leaves the membership as it is.
-	if _, err := Join(t.Context(), path, invite.Token{Name: "x", Address: g.broker.Addr().String(), Pin: g.pin}, "operator", []gossh.PublicKey{key}); err == nil {
+	if _, err := Join(t.Context(), path, invite.Token{Name: "x", Address: g.broker.Addr().String(), Pin: g.pin}, "operator", []gossh.PublicKey{key}, 0); err == nil {
 		t.Error("an empty token was accepted")
 	}
 	if m, err := Open(path); err != nil || m != again {

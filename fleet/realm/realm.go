@@ -2,7 +2,7 @@
 // JWTs that they sign. It knows NATS' rights alone; what a person may do is decided by each host, from keys
 // and passes.
 //
-// There are two accounts, which share nothing but one service. In the fleet's account each host has an
+// Two accounts have users, and share nothing but one service. In the fleet's account each host has an
 // nkey user that may publish below berth.from.HOST and read below berth.to.HOST; a gateway may do all.
 // In the account for joining is a client without credentials; it may ask berth.join and read the
 // answer to itself.
@@ -35,14 +35,24 @@ const (
 	joinerSubjects = 2
 )
 
+// StreamBytes is the most that the fleet's events may take on the gateway's disk. Readers of the stream are gateways
+// alone, with one consumer each, and what an ended one leaves goes after seconds.
+const (
+	StreamBytes     = 1 << 30
+	streamConsumers = 64
+)
+
 // KeysFile and CertificateFile are where a gateway's folder has the realm's keys, and the TLS key.
 func KeysFile(dir string) string        { return filepath.Join(dir, "keys.json") }
 func CertificateFile(dir string) string { return filepath.Join(dir, "tls.pem") }
 
+// StreamDir is where its NATS server keeps the fleet's events.
+func StreamDir(dir string) string { return filepath.Join(dir, "events") }
+
 // Realm is a fleet's keys. Its methods may be called from any goroutine.
 type Realm struct {
-	path                  string
-	operator, fleet, join nkeys.KeyPair
+	path                          string
+	operator, system, fleet, join nkeys.KeyPair
 
 	mu      sync.Mutex
 	removed map[string]int64 // public keys of users, and when they were removed
@@ -51,6 +61,7 @@ type Realm struct {
 // file is a Realm's file.
 type file struct {
 	Operator string           `json:"operator"` // seeds
+	System   string           `json:"system"`
 	Fleet    string           `json:"fleet"`
 	Join     string           `json:"join"`
 	Removed  map[string]int64 `json:"removed"`
@@ -69,6 +80,14 @@ func Open(path string) (*Realm, error) {
 	if err := json.Unmarshal(data, &f); err != nil {
 		return nil, fmt.Errorf("read the fleet's keys from %s: %w", path, err)
 	}
+	added := f.System == "" // the file is of a fleet without events
+	if added {
+		pair, err := nkeys.CreateAccount()
+		if err != nil {
+			return nil, fmt.Errorf("make the fleet's keys: %w", err)
+		}
+		f.System = seed(pair)
+	}
 	r := &Realm{path: path, removed: f.Removed}
 	if r.removed == nil {
 		r.removed = map[string]int64{}
@@ -76,21 +95,25 @@ func Open(path string) (*Realm, error) {
 	for _, k := range []struct {
 		to   *nkeys.KeyPair
 		seed string
-	}{{&r.operator, f.Operator}, {&r.fleet, f.Fleet}, {&r.join, f.Join}} {
+	}{{&r.operator, f.Operator}, {&r.system, f.System}, {&r.fleet, f.Fleet}, {&r.join, f.Join}} {
 		if *k.to, err = nkeys.FromSeed([]byte(k.seed)); err != nil {
 			return nil, fmt.Errorf("read the fleet's keys from %s: %w", path, err)
 		}
+	}
+	if added {
+		return r, r.write()
 	}
 	return r, nil
 }
 
 func create(path string) (*Realm, error) {
 	r := &Realm{path: path, removed: map[string]int64{}}
-	var err1, err2, err3 error
-	r.operator, err1 = nkeys.CreateOperator()
-	r.fleet, err2 = nkeys.CreateAccount()
-	r.join, err3 = nkeys.CreateAccount()
-	if err := errors.Join(err1, err2, err3); err != nil {
+	var errs [4]error
+	r.operator, errs[0] = nkeys.CreateOperator()
+	r.system, errs[1] = nkeys.CreateAccount()
+	r.fleet, errs[2] = nkeys.CreateAccount()
+	r.join, errs[3] = nkeys.CreateAccount()
+	if err := errors.Join(errs[:]...); err != nil {
 		return nil, fmt.Errorf("make the fleet's keys: %w", err)
 	}
 	return r, r.write()
@@ -98,7 +121,7 @@ func create(path string) (*Realm, error) {
 
 // write replaces the file, in one step.
 func (r *Realm) write() error {
-	f := file{Operator: seed(r.operator), Fleet: seed(r.fleet), Join: seed(r.join), Removed: r.removed}
+	f := file{Operator: seed(r.operator), System: seed(r.system), Fleet: seed(r.fleet), Join: seed(r.join), Removed: r.removed}
 	data, err := json.MarshalIndent(f, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write the fleet's keys: %w", err)
@@ -147,6 +170,9 @@ func (r *Realm) Operator() (*jwt.OperatorClaims, error) {
 	return jwt.DecodeOperatorClaims(text)
 }
 
+// System is the public key of the account of the NATS server itself. It has no users.
+func (r *Realm) System() string { return public(r.system) }
+
 // Fleet is the public key of the account of hosts and gateways.
 func (r *Realm) Fleet() string { return public(r.fleet) }
 
@@ -155,6 +181,7 @@ func (r *Realm) Accounts() (map[string]string, error) {
 	fleet := jwt.NewAccountClaims(public(r.fleet))
 	fleet.Name = "fleet"
 	fleet.Exports = jwt.Exports{{Name: "join", Subject: JoinSubject, Type: jwt.Service}}
+	fleet.Limits.JetStreamLimits = jwt.JetStreamLimits{DiskStorage: StreamBytes, Streams: 1, Consumer: streamConsumers}
 	r.mu.Lock()
 	for key, at := range r.removed {
 		fleet.RevokeAt(key, time.Unix(at, 0))
@@ -164,8 +191,10 @@ func (r *Realm) Accounts() (map[string]string, error) {
 	join.Name = "join"
 	join.Imports = jwt.Imports{{Name: "join", Subject: JoinSubject, Account: public(r.fleet), Type: jwt.Service}}
 	join.Limits.Conn, join.Limits.LeafNodeConn = joinersMost, 0
+	system := jwt.NewAccountClaims(public(r.system))
+	system.Name = "system"
 	out := map[string]string{}
-	for _, c := range []*jwt.AccountClaims{fleet, join} {
+	for _, c := range []*jwt.AccountClaims{system, fleet, join} {
 		text, err := c.Encode(r.operator)
 		if err != nil {
 			return nil, fmt.Errorf("sign the account %s: %w", c.Name, err)

@@ -49,6 +49,7 @@ type Beat struct {
 type Rows struct {
 	Number   uint64        `json:"number"` // another one at each change
 	Sessions []api.Session `json:"sessions"`
+	Pending  []string      `json:"pending"` // ids of those whose first message isn't taken
 }
 
 // Host is a host, as of one moment. Callers don't change what it refers to.
@@ -59,6 +60,21 @@ type Host struct {
 	Since     time.Time // of Reachable; zero: the host hasn't been seen
 	Beat      Beat
 	Sessions  []api.Session
+	Pending   []string // see Rows
+}
+
+// Descends says that a session's agent was started by that of ancestor, or by one that was.
+func (h Host) Descends(id, ancestor string) bool {
+	for range h.Sessions { // a host may tell of a circle
+		i := slices.IndexFunc(h.Sessions, func(s api.Session) bool { return s.ID == id })
+		if i < 0 || h.Sessions[i].Parent == nil {
+			return false
+		}
+		if id = *h.Sessions[i].Parent; id == ancestor {
+			return true
+		}
+	}
+	return false
 }
 
 // known is a host's entry.
@@ -139,6 +155,7 @@ func (r *Registry) SetRows(host string, data []byte) error {
 		return fmt.Errorf("read the rows of %s: %w", host, err)
 	}
 	rows.Sessions = slices.DeleteFunc(rows.Sessions[:min(len(rows.Sessions), MostRows)], func(s api.Session) bool { return !sound(s) })
+	rows.Pending = rows.Pending[:min(len(rows.Pending), MostRows)]
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if h := r.hosts[host]; h != nil {
@@ -204,7 +221,7 @@ func (r *Registry) Hosts(now time.Time) []Host {
 }
 
 func (k *known) at(name string, now time.Time) Host {
-	h := Host{Name: name, Draining: k.draining, Since: k.seen, Beat: k.beat, Sessions: k.rows.Sessions}
+	h := Host{Name: name, Draining: k.draining, Since: k.seen, Beat: k.beat, Sessions: k.rows.Sessions, Pending: k.rows.Pending}
 	if !k.seen.IsZero() && now.Sub(k.seen) <= Absent {
 		h.Reachable, h.Since = true, k.from
 	}

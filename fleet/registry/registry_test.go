@@ -32,11 +32,11 @@ func TestHosts(t *testing.T) {
 	if !stale || err != nil {
 		t.Errorf("the first beat: %v, %v", stale, err)
 	}
-	if err := r.SetRows("box2", encode(t, Rows{7, []api.Session{{Session: "api", ID: "a"}, {Session: "../x", ID: "b"}, {Session: "box3/y", ID: "c"}, {Session: "z"}, {Session: "web", ID: "d", Tags: []string{"\x1b[2J"}}}})); err != nil {
+	if err := r.SetRows("box2", encode(t, Rows{Number: 7, Sessions: []api.Session{{Session: "api", ID: "a"}, {Session: "../x", ID: "b"}, {Session: "box3/y", ID: "c"}, {Session: "z"}, {Session: "web", ID: "d", Tags: []string{"\x1b[2J"}}}, Pending: []string{"a"}})); err != nil {
 		t.Fatal(err)
 	}
 	h, _ := r.Host("box2", now.Add(Absent))
-	if !h.Reachable || !h.Since.Equal(now) || len(h.Sessions) != 1 || h.Sessions[0].Session != "api" || len(h.Beat.Labels) != 1 {
+	if !h.Reachable || !h.Since.Equal(now) || len(h.Sessions) != 1 || len(h.Pending) != 1 || h.Sessions[0].Session != "api" || len(h.Beat.Labels) != 1 {
 		t.Errorf("%+v", h)
 	}
 	if stale, _ := r.Heard("box2", encode(t, Beat{Rows: 7}), now.Add(3*time.Second)); stale {
@@ -117,7 +117,7 @@ func TestRestored(t *testing.T) {
 	r := New()
 	r.Admit("box2")
 	_, _ = r.Heard("box2", encode(t, Beat{Rows: 7}), now)
-	_ = r.SetRows("box2", encode(t, Rows{7, []api.Session{{Session: "api", ID: "a"}}}))
+	_ = r.SetRows("box2", encode(t, Rows{Number: 7, Sessions: []api.Session{{Session: "api", ID: "a"}}}))
 	saved := r.Unsaved()
 	if len(saved) != 1 || len(r.Unsaved()) != 0 {
 		t.Fatalf("%+v, then %+v", saved, r.Unsaved())
@@ -135,5 +135,29 @@ func TestRestored(t *testing.T) {
 	}
 	if stale, _ := next.Heard("box2", encode(t, Beat{Rows: 7}), now.Add(2*time.Second)); stale {
 		t.Error("its rows are known, and asked for")
+	}
+}
+
+func TestDescends(t *testing.T) {
+	a, b, c, x, y := "a", "b", "c", "x", "y"
+	h := Host{Sessions: []api.Session{{ID: a}, {ID: b, Parent: &a}, {ID: c, Parent: &b}, {ID: x, Parent: &y}, {ID: y, Parent: &x}}}
+	for _, tt := range []struct {
+		id, ancestor string
+		want         bool
+	}{{c, a, true}, {b, a, true}, {a, c, false}, {c, x, false}, {a, a, false}, {x, a, false}, {"gone", a, false}} {
+		if got := h.Descends(tt.id, tt.ancestor); got != tt.want {
+			t.Errorf("%s below %s: %v", tt.id, tt.ancestor, got)
+		}
+	}
+}
+
+func TestCursor(t *testing.T) {
+	if n, err := ParseCursor(FormatCursor(4711)); n != 4711 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	for _, text := range []string{"", "f", "e1", "f-1", "f1x", "11", "f18446744073709551616"} {
+		if n, err := ParseCursor(text); err == nil {
+			t.Errorf("%q is %d", text, n)
+		}
 	}
 }
