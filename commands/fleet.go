@@ -66,6 +66,10 @@ type Fleet struct {
 	Name  func() string          // of this host; empty in no fleet
 	Known func() []registry.Host // the other hosts, as the gateway knows them; nil: not a gateway
 	Own   func() registry.Host   // the gateway
+	Host  func(name string) (registry.Host, bool)
+
+	Follow func(since uint64) FleetEvents // the events of all hosts, after a cursor; nil: not a gateway
+	Head   func() uint64                  // the newest one's
 }
 
 func fleetVerb() *Verb {

@@ -120,16 +120,15 @@ func (s *Service) Await(ctx context.Context, r Request, targets []string, until 
 			out.Reached = out.Reached || until[st.Now] && !(st.Now == agent.Idle && st.FirstPending)
 		}
 	}
-	w := &watcher{Call: c, targets: targets, reader: reader}
 	for !out.Reached && len(out.Events) < awaitedMost {
-		line, err := w.reader.Next(ctx)
+		line, err := reader.Next(ctx)
 		if err != nil && ctx.Err() == nil {
 			return out, fmt.Errorf("read the event log: %w", err)
 		}
 		if err != nil {
 			break
 		}
-		if line.ID != "" && !w.concerns(line) {
+		if line.ID != "" && !(c.mayRead(line) && c.aimedAt(targets, line)) {
 			continue
 		}
 		next, waits := agent.State(""), false
@@ -152,7 +151,7 @@ func (s *Service) Await(ctx context.Context, r Request, targets []string, until 
 			out.Sessions = append(out.Sessions, one.Status().State(s.Now()))
 		}
 	}
-	out.Cursor = events.FormatCursor(w.reader.Position())
+	out.Cursor = events.FormatCursor(reader.Position())
 	return out, c.allowed(Lookup("wait"))
 }
 

@@ -58,6 +58,9 @@ func onHost(word string) (host, rest string, ok bool) {
 	return host, rest, ok && rest != "" && api.CheckHost(host) == nil
 }
 
+// overFleet says that a gateway answers the verb for all hosts by itself, so its line is carried nowhere.
+func (v *Verb) overFleet() bool { return v.Name == "ls" || v.Name == "watch" }
+
 // isPattern says whether a word of a host matches several sessions.
 func isPattern(word string) bool { return strings.ContainsAny(word, "*?[") }
 
@@ -151,8 +154,8 @@ func (s *Service) Route(r Request, name string) (Route, error) {
 	}
 	c.Line = expandLine(c.Line)
 	verb, err := c.parse()
-	if err != nil || verb.Name == "ls" || verb.Name == "help" {
-		return here, nil // which answers with the error; ls is answered from what the gateway knows
+	if err != nil || verb.overFleet() || verb.Name == "help" {
+		return here, nil // which answers with the error, or from what the gateway knows
 	}
 	shape, err := c.shapeOption(verb)
 	if err != nil {
@@ -319,20 +322,24 @@ func (c *Call) recordedOn(to Route, host string, run func() error) error {
 func (c *Call) awayRows(words []string) []api.Session {
 	var rows []api.Session
 	for _, h := range c.sight() {
-		name := h.Name
 		for _, s := range h.Sessions {
-			if len(words) > 0 && !slices.ContainsFunc(words, func(word string) bool { return matchesAway(word, name, s) }) {
+			if len(words) > 0 && !slices.ContainsFunc(words, func(word string) bool { return matchesAway(word, h.Name, s) }) {
 				continue
 			}
-			s.Session, s.Host = name+"/"+s.Session, &name
-			if !h.Reachable {
-				seen := api.At(h.Since)
-				s.LastSeen = &seen
-			}
-			rows = append(rows, s)
+			rows = append(rows, atHost(h, s))
 		}
 	}
 	return rows
+}
+
+// atHost is a session of another host as the gateway shows it.
+func atHost(h registry.Host, s api.Session) api.Session {
+	s.Session, s.Host = h.Name+"/"+s.Session, &h.Name
+	if !h.Reachable {
+		seen := api.At(h.Since)
+		s.LastSeen = &seen
+	}
+	return s
 }
 
 // matchesAway says whether a word names a session of another host.

@@ -40,17 +40,21 @@ func TestManyNamesAtAGateway(t *testing.T) {
 	request := func(line string) Request {
 		return Request{Identity: func() keys.Identity { return viewer }, Client: "c1", Line: line, In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}
 	}
-	route, err := d.Route(request("watch "+names(mostNamed)), "")
+	route, err := d.Route(request("state "+names(mostNamed)), "")
 	if err != nil || route.Here || len(route.Hosts) != 1 || route.Hosts[0] != "box2" {
 		t.Errorf("%+v, %v", route, err)
 	}
 	if looks != 1 {
 		t.Errorf("the hosts were read %d times", looks)
 	}
-	if _, err := d.Route(request("watch "+names(mostNamed+1)), ""); api.AsError(err).Code != api.CodeLimit {
+	if _, err := d.Route(request("state "+names(mostNamed+1)), ""); api.AsError(err).Code != api.CodeLimit {
 		t.Errorf("too many names: %v", err)
 	}
 	looks = 0
+	d.Fleet.Follow, d.Fleet.Head = func(uint64) FleetEvents { return nil }, func() uint64 { return 0 }
+	if status := d.Run(context.Background(), request("watch "+names(mostNamed+1))); status != api.CodeLimit.Status() || looks != 0 {
+		t.Errorf("watch: status %d, the hosts were read %d times", status, looks)
+	}
 	if status := d.Run(context.Background(), request("ls "+names(mostNamed+1))); status != api.CodeLimit.Status() || looks != 0 {
 		t.Errorf("ls: status %d, the hosts were read %d times", status, looks)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -38,7 +37,7 @@ func watchVerb() *Verb {
 		Flags: func(f *pflag.FlagSet) {
 			f.StringSlice("type", nil, "only these types of events")
 			f.StringSlice("state", nil, "only changes to one of these states")
-			f.String("since", "", "print every event after this cursor (e123), or after event N of session S (S:N); 0 is the beginning")
+			f.String("since", "", "print every event after this cursor (e123; at a fleet's gateway f123), or after event N of session S (S:N); 0 is the beginning")
 			f.Bool("past", false, "stop after the newest event")
 			f.Bool("full", false, "print hooks' payloads in full, also those over 64 KiB")
 			f.String("until", "", "stop when a session is in this state")
@@ -86,7 +85,39 @@ type watcher struct {
 	states  map[agent.State]bool // changes to these only
 	until   agent.State
 	full    bool // hooks' payloads are printed whole
-	reader  *events.Reader
+	stream
+}
+
+// stream is what a watch reads: this server's events, or those of a fleet's hosts.
+type stream interface {
+	// next waits for a line. Errors are those of ctx, events.ErrEnd, and of a log that can't be read.
+	next(ctx context.Context) (streamed, error)
+	// cursor is what was reached, as users see it.
+	cursor() string
+	// endNow ends the stream after the newest event that there is. False says that it is reached.
+	endNow() bool
+	// begin are the sessions that the words name, as they are now.
+	begin(w *watcher) ([]seen, error)
+	// concerns applies rights and targets to an event.
+	concerns(w *watcher, line streamed) bool
+	// idle says that the event's session is idle now.
+	idle(line streamed) bool
+	// whole is an event of a hook with all of its payload.
+	whole(line streamed) []byte
+}
+
+// streamed is a line of a stream. host is empty for a line of this server's own stream, and for a gap in a fleet's.
+type streamed struct {
+	events.Line
+	host string
+}
+
+// seen is a session when a watch begins.
+type seen struct {
+	name    string
+	state   agent.State
+	pending bool // its first message isn't taken, so it isn't at rest when it is idle
+	line    func(head streamLine) any
 }
 
 // watch prints events as the log gets them. Without --since it first prints a line snapshot for each
@@ -106,14 +137,12 @@ func watch(ctx context.Context, c *Call) error {
 	}
 	defer cancel()
 	past, _ := c.flags.GetBool("past")
-	head := c.Sessions.Events().Head()
 	switch {
 	case past && !c.flags.Changed("since"):
-		return Lookup("watch").usage(errors.New("--past needs --since: e0 is the first event, S:0 the first of a session"))
-	case past && head <= w.reader.Position():
+		return Lookup("watch").usage(errors.New("--past needs --since: 0 is before the first event, S:0 before the first of a session"))
+	case past && !w.endNow():
 		return w.end("past")
 	case past:
-		w.reader.Until(head)
 	case !c.flags.Changed("since"):
 		if done, err := w.begin(); err != nil {
 			return err
@@ -139,7 +168,7 @@ func (w *watcher) end(reason string) error {
 	if !w.JSON {
 		return nil
 	}
-	return w.printJSON(endLine{events.FormatCursor(w.reader.Position()), "end", api.At(w.Now()), reason})
+	return w.printJSON(endLine{w.cursor(), "end", api.At(w.Now()), reason})
 }
 
 // endLine is the last line of a watch that ends by itself.
@@ -152,17 +181,16 @@ type endLine struct {
 
 var errWaited = errors.New("waited long enough")
 
-func newWatcher(c *Call) (*watcher, error) {
-	w := &watcher{Call: c, targets: slices.Clone(c.Args)}
-	if _, err := c.targets(c.Args, orAll); err != nil {
-		return nil, err
+func newWatcher(c *Call) (w *watcher, err error) {
+	w = &watcher{Call: c, targets: slices.Clone(c.Args)}
+	since, _ := c.flags.GetString("since")
+	if c.overFleet() {
+		w.stream, err = c.fleetEvents(since)
+	} else {
+		w.stream, err = c.ownEvents(w, since)
 	}
-	for i, word := range w.targets {
-		if _, ok := c.Sessions.Find(word); !ok {
-			if s, err := c.inConversation(word); err == nil && s != nil {
-				w.targets[i] = s.ID() // its agent may go on to another conversation
-			}
-		}
+	if err != nil {
+		return nil, err
 	}
 	if list, _ := c.flags.GetStringSlice("type"); len(list) > 0 {
 		w.types = map[string]bool{}
@@ -173,7 +201,6 @@ func newWatcher(c *Call) (*watcher, error) {
 			w.types[t] = true
 		}
 	}
-	var err error
 	if w.states, err = c.statesOf("state"); err != nil {
 		return nil, err
 	}
@@ -186,56 +213,22 @@ func newWatcher(c *Call) (*watcher, error) {
 		}
 	}
 	w.full, _ = c.flags.GetBool("full")
-	since, _ := c.flags.GetString("since")
-	w.reader, err = c.readerSince(since)
-	return w, err
-}
-
-// readerSince opens the log after the cursor of --since; an empty string means now.
-func (c *Call) readerSince(since string) (*events.Reader, error) {
-	log := c.Sessions.Events()
-	if since == "" {
-		return log.Follow(log.Head()), nil
-	}
-	if name, number, ok := strings.Cut(since, ":"); ok {
-		s, err := c.session(name)
-		if err != nil {
-			return nil, err
-		}
-		seq, err := strconv.ParseUint(number, 10, 64)
-		if err != nil {
-			return nil, api.Errorf(api.CodeUsage, "--since %s: give the number (seq) of an event after the colon", api.Quote(since))
-		}
-		return log.FollowSession(s.ID(), seq), nil
-	}
-	if since == "0" {
-		return log.Follow(0), nil
-	}
-	cursor, err := events.ParseCursor(since)
-	if err != nil {
-		return nil, api.Errorf(api.CodeUsage, "--since %s isn't a valid cursor: give the cursor of an event, such as e123, or S:N", api.Quote(since))
-	}
-	if cursor > log.Head() {
-		return nil, api.Errorf(api.CodeBadRequest, "--since %s is later than the newest event, e%d: is the cursor from another server?", since, log.Head())
-	}
-	return log.Follow(cursor), nil
+	return w, nil
 }
 
 // begin prints the current state of every session, and where the live part starts. It reports
 // whether --until is already met.
 func (w *watcher) begin() (done bool, err error) {
-	list, err := w.Call.targets(w.targets, orAll)
+	list, err := w.stream.begin(w)
 	if err != nil {
 		return false, err
 	}
-	for _, s := range list {
-		status := s.Status()
-		st := status.State(w.Now())
-		done = done || w.until != "" && st.State == string(w.until) && !(status.Now == agent.Idle && status.FirstPending)
-		if w.states != nil && !w.states[agent.State(st.State)] {
+	for _, one := range list {
+		done = done || w.until != "" && one.state == w.until && !(one.state == agent.Idle && one.pending)
+		if w.states != nil && !w.states[one.state] {
 			continue
 		}
-		if err := w.print("snapshot", &st, func(out io.Writer) { fmt.Fprintf(out, "%s is %s\n", st.Session, st.State) }); err != nil {
+		if err := w.print("snapshot", one.line, func(out io.Writer) { fmt.Fprintf(out, "%s is %s\n", one.name, one.state) }); err != nil {
 			return false, err
 		}
 	}
@@ -243,15 +236,15 @@ func (w *watcher) begin() (done bool, err error) {
 }
 
 // print writes a line that isn't in the log: snapshot, live, heartbeat.
-func (w *watcher) print(kind string, st *api.State, text func(io.Writer)) error {
+func (w *watcher) print(kind string, line func(streamLine) any, text func(io.Writer)) error {
 	if w.types != nil && !w.types[kind] {
 		return nil
 	}
-	head := streamLine{events.FormatCursor(w.reader.Position()), kind, api.At(w.Now())}
-	if st == nil {
+	head := streamLine{w.cursor(), kind, api.At(w.Now())}
+	if line == nil {
 		return w.answer(head, text)
 	}
-	return w.answer(snapshotLine{head, st.Session, st.ID, st.Seq, *st}, text)
+	return w.answer(line(head), text)
 }
 
 // follow prints events until the caller leaves, --until is met or --timeout ends. It returns why it
@@ -260,7 +253,7 @@ func (w *watcher) follow(ctx context.Context) (reason string, err error) {
 	for {
 		// An event that doesn't concern this watcher doesn't delay the heartbeat.
 		quiet, cancel := context.WithTimeout(ctx, heartbeatEvery)
-		line, err := w.next(quiet)
+		line, err := w.nextWanted(quiet)
 		cancel()
 		switch {
 		case errors.Is(err, events.ErrEnd):
@@ -285,35 +278,34 @@ func (w *watcher) follow(ctx context.Context) (reason string, err error) {
 
 // ends reports whether --until is met with this event. A session's first message counts as work while it is
 // queued.
-func (w *watcher) ends(line events.Line) bool {
+func (w *watcher) ends(line streamed) bool {
 	switch {
 	case w.until == "":
 		return false
 	case line.Type == "state_change":
 		next, waits := sessions.NextState(line.Raw)
 		return next == w.until && !waits
-	case w.until == agent.Idle && sessions.FirstNotTaken(line):
-		s, ok := w.Sessions.Find(line.ID)
-		return ok && s.Status().Now == agent.Idle
+	case w.until == agent.Idle && sessions.FirstNotTaken(line.Line):
+		return w.idle(line)
 	}
 	return false
 }
 
-// next waits for an event that this watcher may see and asked for.
-func (w *watcher) next(ctx context.Context) (events.Line, error) {
+// nextWanted waits for an event that this watcher may see and asked for.
+func (w *watcher) nextWanted(ctx context.Context) (streamed, error) {
 	for {
-		line, err := w.reader.Next(ctx)
+		line, err := w.next(ctx)
 		if err != nil {
-			return events.Line{}, err
+			return line, err
 		}
-		if w.concerns(line) && (w.wants(line) || w.ends(line)) {
+		if w.concerns(w, line) && (w.wants(line) || w.ends(line)) {
 			return line, nil
 		}
 	}
 }
 
 // wants applies --type and --state. Every watcher gets a gap: it may have lost events that it wants.
-func (w *watcher) wants(line events.Line) bool {
+func (w *watcher) wants(line streamed) bool {
 	if w.states != nil && line.Type != events.TypeGap {
 		if line.Type != "state_change" {
 			return false
@@ -324,57 +316,14 @@ func (w *watcher) wants(line events.Line) bool {
 	return w.types == nil || w.types[line.Type] || line.Type == events.TypeGap
 }
 
-func (w *watcher) tell(line events.Line) error {
+func (w *watcher) tell(line streamed) error {
 	if !w.wants(line) {
 		return nil
 	}
-	if s, ok := w.Sessions.Find(line.ID); ok && w.full && line.Type == "hook" {
-		line.Raw = s.WholeHook(line)
+	if w.full && line.Type == "hook" {
+		line.Raw = w.whole(line)
 	}
-	return w.printLine(line)
-}
-
-// concerns applies rights and targets to one event.
-func (w *watcher) concerns(line events.Line) bool {
-	if line.ID == "" {
-		return true // a gap, or the server's own
-	}
-	return w.mayRead(line) && w.aimedAt(line)
-}
-
-// mayRead is the right to see the event's session. A removed session is judged by its name at
-// the time of the event.
-func (w *watcher) mayRead(line events.Line) bool {
-	if s, ok := w.Sessions.Find(line.ID); ok {
-		return w.sees(s)
-	}
-	id := w.Identity()
-	return id.Kind != keys.KindAgent && id.Sees(line.Session, nil)
-}
-
-func (w *watcher) aimedAt(line events.Line) bool {
-	if len(w.targets) == 0 {
-		return true
-	}
-	for _, t := range w.targets {
-		tag, isTag := strings.CutPrefix(t, "tag:")
-		switch {
-		case t == "all" || t == line.Session || t == line.ID:
-			return true
-		case isTag:
-			if s, ok := w.Sessions.Find(line.ID); ok && s.Status().HasTag(tag) {
-				return true
-			}
-		}
-		s, ok := w.Sessions.Find(t)
-		if ok && s.ID() == line.ID {
-			return true // it was renamed since
-		}
-		if ok && w.tree() && w.Sessions.Descends(line.ID, s.ID()) {
-			return true
-		}
-	}
-	return false
+	return w.printLine(line.Line)
 }
 
 func (w *watcher) printLine(line events.Line) error {

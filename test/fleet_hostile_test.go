@@ -44,7 +44,7 @@ func newHostile(t *testing.T, gw *box, name string) *hostile {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := join.Join(t.Context(), t.TempDir()+"/m", token, "operator", []gossh.PublicKey{key.PublicKey()})
+	m, err := join.Join(t.Context(), t.TempDir()+"/m", token, "operator", []gossh.PublicKey{key.PublicKey()}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -522,4 +524,176 @@ func TestFleetDemo(t *testing.T) {
 			t.Errorf("%s: %v\n%s", line, err, out)
 		}
 	}
+}
+
+// watching is a watch whose lines a test reads one by one.
+type watching struct {
+	t     *testing.T
+	lines *bufio.Scanner
+	last  string // the newest line
+	shown []string
+}
+
+// watch starts a watch, and ends it with the test.
+func (b *box) watch(key string, args ...string) *watching {
+	b.t.Helper()
+	cmd := b.ssh(key, append([]string{"watch", "--json", "--timeout", fmt.Sprint(patienceSeconds, "s")}, args...)...)
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it says that it was killed
+	})
+	w := &watching{t: b.t, lines: bufio.NewScanner(out)}
+	w.lines.Buffer(nil, 1<<20)
+	return w
+}
+
+// until reads up to a line that matches.
+func (w *watching) until(pattern string) string {
+	w.t.Helper()
+	want := regexp.MustCompile(pattern)
+	for w.lines.Scan() {
+		w.last = w.lines.Text()
+		if w.shown = append(w.shown, w.last); want.MatchString(w.last) {
+			return w.last
+		}
+	}
+	w.t.Fatalf("the watch ended without %s:\n%s", pattern, strings.Join(w.shown, "\n"))
+	return ""
+}
+
+var fleetCursor = regexp.MustCompile(`^\{"cursor":"(f[0-9]+)",`)
+
+// cursor is that of the newest line.
+func (w *watching) cursor() string {
+	w.t.Helper()
+	m := fleetCursor.FindStringSubmatch(w.last)
+	if m == nil {
+		w.t.Fatalf("no fleet cursor in %s", w.last)
+	}
+	return m[1]
+}
+
+// TestFleetWatch follows the events of all hosts at the gateway.
+func TestFleetWatch(t *testing.T) {
+	t.Parallel()
+	gw, hosts := newFleet(t, "box2", "box3")
+	box2, box3 := hosts[0], hosts[1]
+
+	w := gw.watch("viewer")
+	for _, name := range []string{"gw/api", "box2/api", "box2/box2-only", "box3/api", "box3/box3-only"} {
+		w.until(`"type":"snapshot",.*"session":"` + name + `","id":"[^"]+","snapshot":{"session":"` + name + `"`)
+	}
+	w.until(`"type":"live"`)
+	start := w.cursor()
+	box2.must("admin", "tag", "api", "night")
+	w.until(`^\{"cursor":"f[0-9]+","type":"[a-z_]+","session":"box2/api","id":"[^"]+","seq":[0-9]+,"time":"[^"]+","host":"box2","host_cursor":"e[0-9]+",`)
+	gw.must("admin", "tag", "gw/api", "night")
+	w.until(`"session":"gw/api",.*"host":"gw"`)
+
+	// Targets: a host's sessions, one of them, and a tag.
+	only := gw.watch("viewer", "box3/*", "--type", "state_change,session_removed,snapshot,live,input")
+	only.until(`"type":"live"`)
+	tagged := gw.watch("viewer", "tag:night", "--type", "live,input")
+	tagged.until(`"type":"live"`)
+	gw.must("operator", "input", "box2/api", "--enter", "x")
+	gw.must("operator", "input", "box3/api", "--enter", "x")
+	only.until(`"session":"box3/api"`)
+	tagged.until(`"session":"box2/api"`)
+	for _, line := range only.shown {
+		if strings.Contains(line, `"session":"box2/`) || strings.Contains(line, `"session":"gw/`) {
+			t.Errorf("a watch of box3 shows %s", line)
+		}
+	}
+	// The end of one session.
+	box3.must("admin", "rm", "--force", "box3-only")
+	if r := gw.call("viewer", "watch", "box3/api", "--until", "exited", "--timeout", "100ms"); r.status != 10 {
+		t.Errorf("until exited: %+v", r)
+	}
+	ended := gw.watch("viewer", "box3/api", "--until", "exited")
+	ended.until(`"type":"live"`)
+	box3.must("admin", "kill", "api")
+	ended.until(`"next":"exited"`)
+	ended.until(`"type":"end",.*"reason":"until"`)
+
+	// A cursor goes on where a watch ended, also in another process of the gateway.
+	past := gw.must("viewer", "watch", "--since", start, "--past")
+	if !strings.Contains(past, `"session":"box2/api"`) || !strings.Contains(past, `"session":"gw/api"`) || !strings.Contains(past, `"type":"end",`) {
+		t.Errorf("since %s: %s", start, past)
+	}
+	text := gw.must("viewer", "watch", "--since", start, "--past", "--text")
+	if !regexp.MustCompile(`(?m)^[0-9:]{8}  box2/api +`).MatchString(text) {
+		t.Errorf("as text: %s", text)
+	}
+	for words, message := range map[string]string{
+		"--since e1": "isn't a cursor of the fleet", "--since api:3": "isn't a cursor of the fleet", "--since f99999999": "is later than the newest event", "--full": "use it on the host",
+		"box9/api": "there is no host .+box9", "box2/nope": "there is no session", "nope": "there is no session",
+	} {
+		if r := gw.call("viewer", append([]string{"watch", "--timeout", "1s"}, strings.Fields(words)...)...); r.status == 0 || r.status == 10 || !regexp.MustCompile(message).MatchString(r.err+r.out) {
+			t.Errorf("watch %s: %+v", words, r)
+		}
+	}
+	// A key with sessions= sees its part.
+	if r := gw.call("narrow", "watch", "--since", "0", "--past"); strings.Contains(r.out, `"session":"box2`) || strings.Contains(r.out, `"session":"gw`) {
+		t.Errorf("a narrowed key sees %s", r.out)
+	}
+}
+
+// TestFleetWatchKilled: what happens while the gateway or the host is away comes once and in order.
+func TestFleetWatchKilled(t *testing.T) {
+	t.Parallel()
+	address := freeAddress(t)
+	flags := []string{"--fleet-listen", address, "--fleet-name", "gw"}
+	gw, box2 := newBox(t, flags...), newBox(t)
+	box2.join(gw, "box2")
+	box2.must("admin", "new", "api", "--", "cat")
+	w := gw.watch("viewer", "--since", "0")
+	w.until(`"session":"box2/api"`)
+	for i, kill := range []func(){
+		func() { gw.kill() }, func() { box2.kill() }, func() { gw.kill(); box2.kill() },
+	} {
+		since, seen := w.cursor(), len(w.shown)
+		kill()
+		if box2.server == nil {
+			box2.serve()
+		}
+		box2.must("admin", "tag", "api", fmt.Sprint("turn", i))
+		if gw.server == nil {
+			gw.serve(flags...)
+			w = gw.watch("viewer", "--since", since)
+			seen = 0
+		}
+		w.until(fmt.Sprint(`"session":"box2/api".*turn`, i))
+		for _, line := range w.shown[seen:] {
+			if strings.Contains(line, `"type":"gap"`) {
+				t.Errorf("after the kill %d: %s", i, line)
+			}
+		}
+	}
+	// All of it: the host's cursors rise by one.
+	all := gw.must("viewer", "watch", "--since", "0", "--past")
+	var numbers []string
+	for _, m := range regexp.MustCompile(`"host":"box2","host_cursor":"e([0-9]+)"`).FindAllStringSubmatch(all, -1) {
+		numbers = append(numbers, m[1])
+	}
+	for i := 1; i < len(numbers); i++ {
+		if a, b := number(t, numbers[i-1]), number(t, numbers[i]); b != a+1 {
+			t.Fatalf("after e%d comes e%d:\n%s", a, b, all)
+		}
+	}
+}
+
+func number(t *testing.T, s string) int {
+	t.Helper()
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

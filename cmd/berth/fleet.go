@@ -17,6 +17,7 @@ import (
 	"berth/fleet/gateway"
 	"berth/fleet/invite"
 	"berth/fleet/join"
+	"berth/fleet/ledger"
 	"berth/fleet/member"
 	"berth/fleet/registry"
 	"berth/fleet/relay"
@@ -61,7 +62,7 @@ func (s *server) openFleet() (err error) {
 	s.fleet.member, err = member.New(member.Options{
 		File: filepath.Join(s.config.StateDir, "fleet.json"), HostKeys: public, Keys: sshd.StoreKeys(s.keys), Log: s.log,
 		Carry: func(l net.Listener, source sshd.KeySource) error { return s.edge.Carry(l, unrevoked{source, s.keys}) },
-		Beat:  s.beat, Rows: s.rows, Head: func() uint64 { return s.sessions.Events().Head() },
+		Beat:  s.beat, Rows: s.rows, Events: func() ledger.Source { return s.sessions.Events() },
 	})
 	return err
 }
@@ -96,7 +97,7 @@ func (s *server) startFleet(ctx context.Context) (stop func(), err error) {
 			return nil, err
 		}
 		if s.fleet.gateway, err = gateway.Start(gateway.Options{
-			Dir: filepath.Join(s.config.StateDir, "fleet"), Program: program, Listen: c.Listen, Address: c.Address, Name: c.HostName(), Key: s.hostKeys[0].Signer, Rights: s.rights, Log: s.log, Now: time.Now,
+			Dir: filepath.Join(s.config.StateDir, "fleet"), Program: program, Listen: c.Listen, Address: c.Address, Name: c.HostName(), Key: s.hostKeys[0].Signer, Rights: s.rights, Events: s.sessions.Events(), Log: s.log, Now: time.Now,
 		}); err != nil {
 			return nil, err
 		}
@@ -114,13 +115,16 @@ func (s *server) startFleet(ctx context.Context) (stop func(), err error) {
 	return s.fleet.member.Close, nil
 }
 
-// rows are the sessions as the fleet's gateway knows them.
-func (s *server) rows() []api.Session {
-	rows := []api.Session{}
+// rows are the sessions as the fleet's gateway knows them, and the ids of those whose first message isn't taken.
+func (s *server) rows() (rows []api.Session, pending []string) {
+	rows, pending = []api.Session{}, []string{}
 	for _, one := range s.sessions.All() {
-		rows = append(rows, one.Status().Row())
+		status := one.Status()
+		if rows = append(rows, status.Row()); status.FirstPending {
+			pending = append(pending, status.ID)
+		}
 	}
-	return rows
+	return rows, pending
 }
 
 // beat is what the gateway hears of this host each second.
@@ -151,6 +155,9 @@ func (s *server) fleetVerbs() commands.Fleet {
 			Own: func() registry.Host {
 				return registry.Host{Name: s.config.Fleet.HostName(), Reachable: true, Beat: s.beat()}
 			},
+			Host:   func(name string) (registry.Host, bool) { return s.fleet.gateway.Host(name) },
+			Follow: func(since uint64) commands.FleetEvents { return s.fleet.gateway.Events(since) },
+			Head:   func() uint64 { return s.fleet.gateway.EventsHead() },
 		}
 	}
 	return commands.Fleet{

@@ -25,6 +25,7 @@ import (
 	"berth/fleet/conn"
 	"berth/fleet/invite"
 	"berth/fleet/join"
+	"berth/fleet/ledger"
 	"berth/fleet/realm"
 	"berth/fleet/registry"
 	"berth/fleet/relay"
@@ -40,6 +41,7 @@ type Options struct {
 	Name    string                                     // of the gateway in its fleet
 	Key     gossh.Signer                               // that it proves to hosts
 	Rights  func(keys.Identity) (keys.Identity, error) // now, of a caller that was identified before
+	Events  ledger.Source                              // of this server
 	Log     *slog.Logger
 	Now     func() time.Time
 }
@@ -56,14 +58,19 @@ type Gateway struct {
 	dialer  *conn.Dialer
 	relay   *relay.Gateway
 	known   *registry.Registry
+	ledger  *ledger.Ledger
+	since   uint64 // see kept
+	saved   []byte // the file of kept
 
-	stop    chan struct{}
+	stop    context.CancelFunc
+	closing sync.Mutex // of starting one that runs, and of stop
 	running sync.WaitGroup
 }
 
 // Start starts the NATS server and returns when hosts can connect. The caller closes the gateway.
 func Start(o Options) (g *Gateway, err error) {
-	g = &Gateway{o: o, known: registry.New(), stop: make(chan struct{})}
+	ctx, stop := context.WithCancel(context.Background())
+	g = &Gateway{o: o, known: registry.New(), stop: stop}
 	defer func() {
 		if err != nil {
 			g.Close()
@@ -105,6 +112,9 @@ func Start(o Options) (g *Gateway, err error) {
 	if err := g.followHosts(); err != nil {
 		return g, err
 	}
+	if err := g.keepEvents(ctx); err != nil {
+		return g, err
+	}
 	if g.dialer, err = conn.NewDialer(g.nc, conn.Options{}); err != nil {
 		return g, err
 	}
@@ -115,7 +125,7 @@ func Start(o Options) (g *Gateway, err error) {
 	if err := g.nc.FlushTimeout(startTime); err != nil {
 		return g, fmt.Errorf("reach the fleet's NATS server: %w", err)
 	}
-	g.running.Go(func() { g.saveHosts(g.stop) })
+	g.running.Go(func() { g.saveHosts(ctx.Done()) })
 	return g, nil
 }
 
@@ -193,6 +203,9 @@ func (g *Gateway) Hosts() ([]join.Host, error) { return g.roster.Hosts() }
 // Known are the fleet's hosts, by name, as they say of themselves.
 func (g *Gateway) Known() []registry.Host { return g.known.Hosts(g.o.Now()) }
 
+// Host is one of them.
+func (g *Gateway) Host(name string) (registry.Host, bool) { return g.known.Host(name, g.o.Now()) }
+
 // Remove takes a host's rights and ends its connection. Its sessions go on there.
 func (g *Gateway) Remove(name string) error {
 	if api.CheckHost(name) != nil {
@@ -250,8 +263,13 @@ func (g *Gateway) Dial(ctx context.Context, host string) (net.Conn, error) {
 
 // Close ends all connections to hosts and the NATS server.
 func (g *Gateway) Close() {
-	close(g.stop)
+	g.closing.Lock()
+	g.stop()
+	g.closing.Unlock()
 	g.running.Wait()
+	if g.ledger != nil {
+		g.ledger.Close()
+	}
 	if g.dialer != nil {
 		_ = g.dialer.Close() // its streams end, which is all that can be done
 	}

@@ -98,6 +98,9 @@ func (g *Gateway) saveHosts(stop <-chan struct{}) {
 				g.o.Log.Warn("what is known of a host couldn't be saved", "host", host, "error", err)
 			}
 		}
+		if err := g.saveMarks(); err != nil {
+			g.o.Log.Warn("how far the hosts' events are known couldn't be saved", "error", err)
+		}
 	}
 }
 
@@ -106,9 +109,13 @@ func (g *Gateway) save(host string, s registry.Saved) error {
 	if err != nil {
 		return err
 	}
-	aside := g.seenFile(host) + ".new"
-	if err := os.WriteFile(aside, data, 0o600); err != nil {
+	return replace(g.seenFile(host), data)
+}
+
+// replace writes a file in one step.
+func replace(path string, data []byte) error {
+	if err := os.WriteFile(path+".new", data, 0o600); err != nil {
 		return err
 	}
-	return os.Rename(aside, g.seenFile(host))
+	return os.Rename(path+".new", path)
 }

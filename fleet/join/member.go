@@ -30,6 +30,7 @@ type Membership struct {
 	Authority string `json:"authority"`
 	MaxRole   string `json:"max_role"` // the most that the gateway's callers may do here
 	Token     string `json:"token"`    // the id of the token, hex
+	Since     uint64 `json:"since"`    // the end of the host's event log when it joined: the fleet gets what comes after it
 }
 
 // Times of a member's connection. A gateway that is gone is noticed after pingEvery, pingsMissed + 1
@@ -57,24 +58,29 @@ func Open(path string) (Membership, error) {
 	return m, err
 }
 
+// Log names the host's event log in this membership: the host's public key.
+func (m Membership) Log() (string, error) {
+	pair, err := nkeys.FromSeed([]byte(m.Seed))
+	if err != nil {
+		return "", fmt.Errorf("read the host's key: %w", err)
+	}
+	return pair.PublicKey()
+}
+
 // pending ends the name of a file. It has the key until the gateway has answered; an older
 // membership counts until then.
 const pending = ".joining"
 
 // Join uses a token and keeps the membership at path. It may be called again with the token of a call
-// that failed or was killed.
-func Join(ctx context.Context, path string, token invite.Token, maxRole string, hostKeys []gossh.PublicKey) (Membership, error) {
+// that failed or was killed. head is the end of the host's event log.
+func Join(ctx context.Context, path string, token invite.Token, maxRole string, hostKeys []gossh.PublicKey, head uint64) (Membership, error) {
 	m, err := prepare(path+pending, token)
 	if err != nil {
 		return m, err
 	}
-	pair, err := nkeys.FromSeed([]byte(m.Seed))
+	public, err := m.Log()
 	if err != nil {
-		return m, fmt.Errorf("read the host's key: %w", err)
-	}
-	public, err := pair.PublicKey()
-	if err != nil {
-		return m, fmt.Errorf("read the host's key: %w", err)
+		return m, err
 	}
 	q := question{ID: m.Token, Secret: hex.EncodeToString(token.Secret[:]), Key: public}
 	for _, k := range hostKeys {
@@ -84,7 +90,7 @@ func Join(ctx context.Context, path string, token invite.Token, maxRole string, 
 	if err != nil {
 		return m, err
 	}
-	m.Name, m.JWT, m.Authority, m.MaxRole = a.Name, a.JWT, a.Authority, maxRole
+	m.Name, m.JWT, m.Authority, m.MaxRole, m.Since = a.Name, a.JWT, a.Authority, maxRole, head
 	if err := writeJSON(path, m); err != nil {
 		return m, err
 	}

@@ -30,11 +30,12 @@ const (
 	mostHeaders = 4 << 10
 )
 
-// A host may send hostRate bytes a second, and hostBurst more after a quiet time. So one that floods the stream needs
-// most of an hour to push out the events of the others.
+// A host may send hostRate bytes a second, and hostBurst more after a quiet time. A batch counts batchCost more. So one
+// host can't keep the gateway busy, and needs most of an hour to push the events of the others out of the stream.
 const (
 	hostRate  = 256 << 10
 	hostBurst = 32 << 20
+	batchCost = 1 << 10
 )
 
 // Headers of a message: which event of which log it is.
@@ -174,9 +175,6 @@ func (l *Ledger) Append(ctx context.Context, name string, b Batch) (Answer, erro
 		if cursor <= mark.Cursor {
 			continue
 		}
-		if err := h.pace.WaitN(ctx, min(len(data), hostBurst)); err != nil {
-			return Answer{}, fmt.Errorf("wait for the host's share: %w", err)
-		}
 		message := &nats.Msg{Subject: subjects + name, Data: data, Header: nats.Header{memberHeader: {b.Member}, cursorHeader: {events.FormatCursor(cursor)}}}
 		ack, err := l.js.PublishMsg(ctx, message, jetstream.WithExpectLastSequencePerSubject(h.last))
 		if err != nil {
@@ -217,11 +215,14 @@ func (l *Ledger) note(h *host, m Mark) {
 	h.mark = m
 }
 
-// Answer is Append for a batch as it came over NATS.
+// Answer is Append for a batch as it came over NATS, within the host's share.
 func (l *Ledger) Answer(ctx context.Context, name string, data []byte) []byte {
 	var b Batch
 	var a Answer
-	err := json.Unmarshal(data, &b)
+	err := l.host(name).pace.WaitN(ctx, min(len(data)+batchCost, hostBurst))
+	if err == nil {
+		err = json.Unmarshal(data, &b)
+	}
 	if err == nil {
 		a, err = l.Append(ctx, name, b)
 	}

@@ -25,6 +25,7 @@ import (
 	"berth/fleet/conn"
 	"berth/fleet/invite"
 	"berth/fleet/join"
+	"berth/fleet/ledger"
 	"berth/fleet/registry"
 	"berth/keys"
 	"berth/sshd"
@@ -38,10 +39,11 @@ type Options struct {
 	Carry    func(net.Listener, sshd.KeySource) error
 	Log      *slog.Logger
 
-	// What the gateway hears of this host: itself, its sessions, and a number that another event changes.
+	// What the gateway hears of this host: itself, and its sessions.
 	Beat func() registry.Beat
-	Rows func() []api.Session
-	Head func() uint64
+	Rows func() (rows []api.Session, pending []string) // see registry.Rows
+
+	Events func() ledger.Source // of this server; called when it has joined
 }
 
 // Member is a server that may be in a fleet.
@@ -63,6 +65,7 @@ type joined struct {
 	nc       *nats.Conn
 	listener *conn.Listener
 	reporter *reporter
+	events   *publishing
 }
 
 // New reads the membership, if there is one, so that Rights knows it. It connects nowhere.
@@ -120,6 +123,9 @@ func (in *joined) start(o Options) (err error) {
 	if err == nil {
 		in.reporter, err = startReporter(o, in.nc, in.Name)
 	}
+	if err == nil {
+		in.events, err = publish(o, in.nc, in.Membership)
+	}
 	if err != nil {
 		in.stop()
 		return fmt.Errorf("serve the fleet's connections: %w", err)
@@ -129,6 +135,9 @@ func (in *joined) start(o Options) (err error) {
 
 // stop ends the connection to the gateway and all that came over it.
 func (in *joined) stop() {
+	if in.events != nil {
+		in.events.close()
+	}
 	if in.reporter != nil {
 		in.reporter.close()
 	}
@@ -168,7 +177,7 @@ func (m *Member) Join(ctx context.Context, text string, most keys.Role) (join.Me
 	if m.closed {
 		return join.Membership{}, errClosed
 	}
-	membership, err := join.Join(ctx, m.o.File, token, most.String(), m.o.HostKeys)
+	membership, err := join.Join(ctx, m.o.File, token, most.String(), m.o.HostKeys, m.o.Events().Head())
 	if errors.Is(err, join.ErrRefused) {
 		return membership, api.Errorf(api.CodeDenied, "%w", err)
 	} else if err != nil {

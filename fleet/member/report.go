@@ -68,7 +68,7 @@ func (r *reporter) run() {
 		}
 		now := time.Now()
 		due := now.Sub(beat) >= registry.BeatEvery
-		if h := r.o.Head(); asked || due || h != head && now.Sub(rows) >= lookEvery {
+		if h := r.o.Events().Head(); asked || due || h != head && now.Sub(rows) >= lookEvery {
 			head = h
 			if data, n := encode(r.o.Rows()); asked || n != sum || number == 0 {
 				sum, number, rows, due = n, uint64(now.UnixNano()), now, true
@@ -97,21 +97,23 @@ func (r *reporter) publish(kind string, data []byte) {
 	}
 }
 
-// encode writes rows, as many as one message may have, and sums them up.
-func encode(rows []api.Session) (list []byte, sum uint64) {
-	rows = rows[:min(len(rows), registry.MostRows)]
-	list, err := json.Marshal(rows)
-	for ; err == nil && len(list) > registry.MostBytes-100; list, err = json.Marshal(rows) {
+// encode writes rows, as many as one message may have, without the message's number, and sums them up.
+func encode(rows []api.Session, pending []string) (fields []byte, sum uint64) {
+	rows, pending = rows[:min(len(rows), registry.MostRows)], pending[:min(len(pending), registry.MostRows)]
+	for {
+		list, err1 := json.Marshal(rows)
+		ids, err2 := json.Marshal(pending)
+		fields = fmt.Appendf(nil, `"sessions":%s,"pending":%s`, list, ids)
+		if err1 == nil && err2 == nil && len(fields) <= registry.MostBytes-100 || len(rows) == 0 {
+			break
+		}
 		rows = rows[:len(rows)/2]
 	}
-	if err != nil {
-		list = []byte("[]")
-	}
 	h := fnv.New64a()
-	_, _ = h.Write(list)
-	return list, h.Sum64()
+	_, _ = h.Write(fields)
+	return fields, h.Sum64()
 }
 
-func withNumber(number uint64, list []byte) []byte {
-	return fmt.Appendf(nil, `{"number":%d,"sessions":%s}`, number, list)
+func withNumber(number uint64, fields []byte) []byte {
+	return fmt.Appendf(nil, `{"number":%d,%s}`, number, fields)
 }

@@ -102,7 +102,7 @@ func TestWordsOfRows(t *testing.T) {
 		r := New()
 		r.Admit("box2")
 		c.row.Session = "api"
-		if err := r.SetRows("box2", encode(t, Rows{1, []api.Session{c.row}})); err != nil {
+		if err := r.SetRows("box2", encode(t, Rows{Number: 1, Sessions: []api.Session{c.row}})); err != nil {
 			t.Fatal(err)
 		}
 		if h, _ := r.Host("box2", time.Now()); len(h.Sessions) != c.want {
