@@ -60,7 +60,7 @@ func (g *Gateway) keepEvents(ctx context.Context) error {
 }
 
 // batch takes a host's batch. The subscription doesn't wait for the stream, and a host has at most one batch in work.
-// The answer goes to the host that the subject names and to nobody else, whatever the message says.
+// The answer goes to the host that the subject names, whatever the message says.
 func (g *Gateway) batch(ctx context.Context, m *nats.Msg) {
 	host := strings.Split(m.Subject, ".")[2]
 	if _, ok := g.known.Host(host, g.o.Now()); !ok || !strings.HasPrefix(m.Reply, "berth.to."+host+".") || !g.ledger.Begin(host) {

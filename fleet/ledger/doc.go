@@ -5,7 +5,7 @@
 // A Publisher sends a host's log, in batches, one at a time. A Ledger, at the gateway, appends them. Each event is in
 // the stream once, and those of one host are in the order of its log, over kills of either side at any moment:
 //
-//   - Each message of the stream says which event of which log it is. So the newest message of a host says how far its
+//   - Each message of the stream says its event and its log. So the newest message of a host says how far its
 //     log was appended, and nothing else has to be remembered.
 //   - A message is appended only if that newest message is still the one that the gateway knows. So two gateways, or a
 //     gateway and what is left of its last process, don't both append an event.
@@ -18,6 +18,6 @@
 // they name.
 //
 // A Follower reads the stream from a cursor. The gateway has one consumer, whose newest lines are in memory for all
-// followers. A follower that is behind those reads the stream, one message at a time. Where messages are gone, it
+// followers. A follower that falls behind them reads the stream, one message at a time. Where messages are gone, it
 // gives one gap line in their place.
 package ledger

@@ -38,7 +38,7 @@ const (
 	batchCost = 1 << 10
 )
 
-// Headers of a message: which event of which log it is.
+// Headers of a message: its event and its log.
 const (
 	memberHeader = "Berth-Member"
 	cursorHeader = "Berth-Cursor"

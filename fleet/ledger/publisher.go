@@ -28,12 +28,12 @@ const (
 
 // Batch is a part of a host's log, or, without lines, the question how far the log was appended.
 type Batch struct {
-	Member  string            `json:"member"` // which membership, and so which log
+	Member  string            `json:"member"` // the membership, and so the log
 	Lines   []json.RawMessage `json:"lines"`
 	Restart *uint64           `json:"restart,omitempty"` // the log has been replaced by an older one, and goes on after this cursor
 }
 
-// Answer is how far the member's log was appended: up to this cursor. It is 0 for a log of which nothing is known.
+// Answer is how far the member's log was appended: up to this cursor. It is 0 for an unknown log.
 type Answer struct {
 	Cursor uint64 `json:"cursor"`
 	Error  string `json:"error,omitempty"`
