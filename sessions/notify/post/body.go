@@ -49,7 +49,6 @@ func (p *Poster) body(s *sessions.Session, n notify.Notice) (Body, error) {
 	for _, r := range st.Requests {
 		if r.ID == n.Occasion.Prompt {
 			b.Prompt = r
-			b.Respond = p.lines(st.Name, r)
 		}
 	}
 	if n.Occasion.Kind == notify.KindReport {
@@ -66,6 +65,9 @@ func (p *Poster) body(s *sessions.Session, n notify.Notice) (Body, error) {
 		b.Text = says(b)
 	}
 	b.Text = short(terminal.Printable(b.Text))
+	if b.Prompt != nil {
+		b.Respond = p.lines(st.Name, b.Prompt, b.Text)
+	}
 	return b, nil
 }
 
@@ -100,7 +102,13 @@ func says(b Body) string {
 		if b.Prompt == nil {
 			return b.Session + " asks something"
 		}
-		return b.Session + " asks: " + string(b.Prompt.Type) + " " + b.Prompt.About()
+		asks := b.Prompt.About()
+		for _, piece := range pieces(b.Prompt) {
+			if !strings.Contains(asks, piece) {
+				asks += " · " + piece
+			}
+		}
+		return b.Session + " asks: " + string(b.Prompt.Type) + " " + asks
 	case notify.KindError:
 		if b.Failure != nil {
 			return b.Session + " is in error: " + b.Failure.Text
@@ -122,8 +130,33 @@ const mostLine = 300
 
 func short(s string) string { return cut(strings.Join(strings.Fields(s), " "), mostLine) }
 
-// lines are the command lines that answer the prompt by ssh, the simplest first.
-func (p *Poster) lines(name string, r *agent.Request) []string {
+// pieces are what a person has to read before the prompt is allowed, or a question answered by a number.
+func pieces(r *agent.Request) []string {
+	list := []string{agent.Value(r.Input), agent.Value(r.Text)}
+	if r.Tool == nil {
+		list = append(list, agent.Value(r.Title))
+	}
+	for _, q := range r.Questions {
+		list = append(list, q.Text)
+		for i, o := range q.Options {
+			list = append(list, fmt.Sprintf("%d. %s", i+1, o))
+			if i < len(q.Descriptions) {
+				list = append(list, q.Descriptions[i])
+			}
+		}
+	}
+	return list
+}
+
+// shows reports whether a notice's text has all of the prompt. A text has one line and bounded room, and a form's
+// fields aren't in it.
+func shows(text string, r *agent.Request) bool {
+	return !r.InputTruncated && len(r.Schema) == 0 && !slices.ContainsFunc(pieces(r), func(piece string) bool { return !strings.Contains(text, piece) })
+}
+
+// lines are the command lines for a prompt by ssh, the simplest first: those that answer it or, if the notice's text
+// doesn't show all of it, the one that does so and the one that denies.
+func (p *Poster) lines(name string, r *agent.Request, text string) []string {
 	if r.Channel == agent.ChannelNone {
 		return []string{} // the body has the attach command too
 	}
@@ -131,21 +164,19 @@ func (p *Poster) lines(name string, r *agent.Request) []string {
 	if r.SendsTyped() { // it may have changed by then
 		seen = "--digest " + r.Digest + " "
 	}
-	switch r.Type {
-	case agent.PromptQuestion:
-		if len(r.Questions) > 1 && !r.Reviewing() {
-			var words []string
-			for i := range r.Questions {
-				words = append(words, fmt.Sprintf("%d=1", i+1))
-			}
-			return []string{call + "answer " + strings.Join(words, " "), call + "deny"}
+	switch {
+	case r.Type == agent.PromptNotice:
+		return []string{call + "deny"}
+	case r.InPart() || !shows(text, r): // a person has to look before it is allowed
+		return []string{p.o.SSH + " prompt " + name, call + "deny"}
+	case len(r.Questions) > 1 && !r.Reviewing():
+		var words []string
+		for i := range r.Questions {
+			words = append(words, fmt.Sprintf("%d=1", i+1))
 		}
+		return []string{call + "answer " + strings.Join(words, " "), call + "deny"}
+	case r.Type == agent.PromptQuestion:
 		return []string{call + seen + "option 1", call + "deny"}
-	case agent.PromptNotice:
-		return []string{call + "deny"}
-	}
-	if r.InPart() { // a person has to look at the terminal before it is allowed
-		return []string{call + "deny"}
 	}
 	return []string{call + seen + "accept", call + "deny"}
 }

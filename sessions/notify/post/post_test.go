@@ -19,6 +19,7 @@ import (
 	"berth/agent"
 	"berth/sessions/command"
 	"berth/sessions/notify"
+	"berth/terminal"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -166,19 +167,49 @@ func TestHideKeepsTheForm(t *testing.T) {
 	}
 }
 
+// TestLines: a notice offers an answer that allows something only if its text shows all of the prompt.
 func TestLines(t *testing.T) {
-	p := &Poster{o: Options{SSH: "ssh -p 2222 agents@host"}}
-	r := &agent.Request{ID: "01J-7", Type: agent.PromptPermission}
-	if got := p.lines("alpha", r); got[0] != "ssh -p 2222 agents@host respond alpha --prompt 01J-7 accept" {
-		t.Error(got)
+	const ssh = "ssh -p 2222 agents@host"
+	p := &Poster{o: Options{SSH: ssh}}
+	command := func(input string) *agent.Request {
+		r := &agent.Request{Type: agent.PromptPermission, Tool: agent.Pointer("Bash"), Text: agent.Pointer("Install")}
+		r.SetInput(input)
+		return r
 	}
-	r.Type, r.Questions = agent.PromptQuestion, make([]agent.Question, 2)
-	if got := p.lines("alpha", r); got[0] != "ssh -p 2222 agents@host respond alpha --prompt 01J-7 answer 1=1 2=1" {
-		t.Error(got)
+	question := func(options ...string) *agent.Request {
+		return &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{{Text: "Which?", Options: options}}}
 	}
-	r = &agent.Request{ID: "01J-7", Digest: "d1", Type: agent.PromptForm, Input: agent.Pointer("Name: Bob")} // without a schema accept needs the digest
-	if got := p.lines("alpha", r); got[0] != "ssh -p 2222 agents@host respond alpha --prompt 01J-7 --digest d1 accept" {
-		t.Error(got)
+	two := question("Red", "Green")
+	two.Questions = append(two.Questions, two.Questions[0])
+	part := command("a.txt")
+	part.SetInPart()
+	for name, c := range map[string]struct {
+		r    *agent.Request
+		want string
+	}{
+		"a command":                  {command("npm install"), "accept"},
+		"with a field beside it":     {&agent.Request{Type: agent.PromptPermission, Tool: agent.Pointer("Bash"), Input: agent.Pointer("ls"), Text: agent.Pointer("workdir: \"/\"")}, "accept"},
+		"with a long field":          {&agent.Request{Type: agent.PromptPermission, Tool: agent.Pointer("Bash"), Input: agent.Pointer("ls"), Text: agent.Pointer(strings.Repeat("word ", 80))}, ""},
+		"of two lines":               {command("ls\nrm -rf x"), ""},
+		"a long command":             {command("ls; " + strings.Repeat("a", 300)), ""},
+		"with what isn't drawn":      {command("ls\u200b"), ""},
+		"a part of a call":           {part, ""},
+		"a question":                 {question("Red", "Green"), "option 1"},
+		"with long options":          {question(strings.Repeat("Red", 99), "Green"), ""},
+		"two questions":              {two, "answer 1=1 2=1"},
+		"a form that was only seen":  {&agent.Request{Type: agent.PromptForm, Digest: "d1", Input: agent.Pointer("Name: Bob")}, "--digest d1 accept"}, // accept sends what it holds
+		"a form with a schema":       {&agent.Request{Type: agent.PromptForm, Schema: []byte(`{"properties":{}}`)}, ""},
+		"a notice without an answer": {&agent.Request{Type: agent.PromptNotice, Text: agent.Pointer("x")}, "deny"},
+	} {
+		c.r.ID = "01J-7"
+		text := short(terminal.Printable(says(Body{Session: "alpha", Kind: notify.KindPrompt, Prompt: c.r})))
+		want := ssh + " respond alpha --prompt 01J-7 " + c.want
+		if c.want == "" {
+			want = ssh + " prompt alpha"
+		}
+		if got := p.lines("alpha", c.r, text); got[0] != want || got[len(got)-1] != ssh+" respond alpha --prompt 01J-7 deny" {
+			t.Errorf("%s: %q of %q", name, got, text)
+		}
 	}
 	if s := short(strings.Repeat("é\n", 400)); len([]rune(s)) != mostLine || strings.Contains(s, "\n") {
 		t.Error(s)
