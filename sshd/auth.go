@@ -126,12 +126,23 @@ func (c *connection) prove(key gossh.PublicKey) (keys.Identity, error) {
 	if !c.local && id.Kind == keys.KindAgent {
 		err = c.shareProcess(id)
 	} else {
-		err = c.share(cmp.Or(id.Fingerprint, id.Name), c.server.shares.connections)
+		err = c.share(sharer(id), c.server.shares.connections)
 	}
 	if err != nil {
 		return keys.Identity{}, err
 	}
 	return id, c.countLogin(id)
+}
+
+// sharer names the caller whose share a connection counts to. A caller for whom a fleet's gateway vouches has a share
+// beside that of the key that it names: else a gateway that was taken over could use up the shares of the people who log
+// in here themselves.
+func sharer(id keys.Identity) string {
+	who := cmp.Or(id.Fingerprint, id.Name)
+	if id.ViaGateway() {
+		who = id.Name + " " + who
+	}
+	return who
 }
 
 func (c *connection) countLogin(id keys.Identity) error {

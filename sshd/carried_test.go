@@ -185,10 +185,12 @@ func TestCarriedReviews(t *testing.T) {
 	within("leaving the fleet", staysEnded)
 }
 
-// TestCarriedShares counts connections by person, not by gateway.
+// TestCarriedShares counts connections by person, not by gateway, and beside those of a person who comes without the
+// gateway.
 func TestCarriedShares(t *testing.T) {
 	c := carry(t, func(context.Context, *Session) int { return 0 }, func(o *Options) { o.Limits.Share = 2 })
-	bob := ann
+	ann, bob := ann, ann
+	ann.Fingerprint = gossh.FingerprintSHA256(c.admin.public())
 	bob.Name, bob.Fingerprint = "bob", "SHA256:"+strings.Repeat("b", 43)
 	for _, try := range []struct {
 		who  keys.Identity
@@ -201,5 +203,10 @@ func TestCarriedShares(t *testing.T) {
 		if (err == nil) != try.fits {
 			t.Errorf("%s: %v", try.who.Name, err)
 		}
+	}
+	if client, err := dialWith(c.server.Addr(), c.admin.signer); err != nil {
+		t.Errorf("the person's own login, after the gateway's: %v", err)
+	} else {
+		_ = client.Close()
 	}
 }
