@@ -115,6 +115,7 @@ func (r *guestRules) lookup(cert *ssh.Certificate, remote net.Addr, now time.Tim
 	}
 	id := e.identity(remote)
 	id.Certificate = cert.Marshal()
+	id.NoForward = !hasExtension(cert, permitForwarding)
 	return id, nil
 }
 

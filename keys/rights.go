@@ -149,7 +149,7 @@ func (id Identity) MayForward() error {
 	case id.Kind != KindKey:
 		return id.denied("ssh -J", id.Name+" may not use ssh -J: it takes a key, over the network")
 	case id.Narrowed() || id.Command != "" || id.NoForward:
-		return id.denied("ssh -J", id.Name+" may not use ssh -J: its key has sessions=, verbs=, command=, restrict, permitopen= or no-port-forwarding")
+		return id.denied("ssh -J", id.Name+" may not use ssh -J: its key has sessions=, verbs=, command=, restrict, permitopen= or no-port-forwarding, or its certificate lacks permit-port-forwarding")
 	case id.Role == None:
 		return id.denied("ssh -J", id.Name+" has no role")
 	case id.ViaGateway():

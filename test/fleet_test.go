@@ -426,9 +426,22 @@ func TestFleetJump(t *testing.T) {
 		t.Fatal(err)
 	}
 	gw.sees("tight", "admin", "access", "ls")
+	if err := gw.makeKey("visitor"); err != nil {
+		t.Fatal(err)
+	}
+	public, err := os.ReadFile(gw.keyFile("visitor") + ".pub")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert := gw.must("admin", "guest", "--role", "operator", "--text", "'"+strings.TrimSpace(string(public))+"'")
+	if err := os.WriteFile(gw.keyFile("visitor")+"-cert.pub", []byte(cert), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	gw.must("visitor", "state", "box2/api")
 	for name, c := range map[string]struct{ over, to, key, want string }{
 		"a narrowed key":              {"narrow", "box2:22", "admin", "may not use ssh -J"},
 		"a restricted key":            {"tight", "box2:22", "admin", "may not use ssh -J"},
+		"a guest":                     {"visitor", "box2:22", "admin", "may not use ssh -J"},
 		"a key that isn't admitted":   {"attacker", "box2:22", "admin", "(?i)denied"},
 		"the host doesn't know it":    {"admin", "box2:22", "attacker", "(?i)denied"},
 		"an address":                  {"admin", "127.0.0.1:22", "admin", "there is no host"},
