@@ -132,13 +132,23 @@ func box(d *agent.Dialog) *agent.Dialog {
 		d.Input, last.Label = strings.TrimSpace(words), refusal
 	}
 	d.Tool = questions.Tool(d.Title)
-	d.Alike = d.Tool != toolShell
-	if d.Tool == toolShell {
+	if d.Alike = d.Tool != toolShell; d.Alike {
+		d.Title = stacked(d.Lines[asks:first])
+	} else {
 		d.Sections, d.Question = innerBox(rows)
 		d.Asked = strings.Join(d.Sections, "\n")
 	}
 	return d
 }
+
+// stacked keeps rows apart where a row's end may be within a word: a blank would name another file, or another command
+// that is always allowed.
+func stacked(rows []string) string {
+	return strings.TrimSpace(unindented.ReplaceAllString(strings.Join(rows, "\n"), "\n"))
+}
+
+// unindented matches the end of a row, with the indent of the next one.
+var unindented = pattern.New(` *\n *`)
 
 // options reads the numbered options that end the rows, and returns the index of the row of the first one; -1 if
 // they don't count up from 1. A label may continue on the next rows, and no row between them is blank.
@@ -155,10 +165,16 @@ func options(d *agent.Dialog, rows []string) int {
 	if !list.Whole() {
 		return -1
 	}
-	list.Explain(rows, drawn.Blank, func(_, _, _ string) bool { return true })
 	for i := range list.Options {
-		o := &list.Options[i]
-		o.Label = drawn.Flat(o.Label)
+		o, to := &list.Options[i], len(rows)
+		if i+1 < len(list.At) {
+			to = list.At[i+1]
+		}
+		names := strings.Split(stacked(slices.Insert(slices.Clone(rows[list.At[i]+1:to]), 0, o.Label)), "`")
+		for k := 0; k < len(names); k += 2 { // Copilot's own words, between the names of commands
+			names[k] = strings.ReplaceAll(names[k], "\n", " ")
+		}
+		o.Label = strings.Join(names, "`")
 		if at := ofFolder.FindStringIndex(o.Label); at != nil { // a row's end may be within it
 			o.Label = o.Label[:at[0]] + " " + drawn.Squeeze(o.Label[at[0]:])
 		}

@@ -114,9 +114,9 @@ func permission(d *agent.Dialog, rows []agent.Row, title string, labels []string
 	d.Type, d.Title = agent.PromptPermission, title
 	below := 1
 	for ; title == "" && below < end && !drawn.Blank(rows[below].Text); below++ {
-		d.Title = strings.TrimSpace(d.Title + " " + strings.TrimSpace(rows[below].Text))
+		d.Title = strings.TrimSpace(d.Title + "\n" + strings.TrimSpace(rows[below].Text)) // a blank would name another file
 	}
-	d.Tool = tools.Tool(d.Title)
+	d.Tool = tools.Tool(drawn.Flat(d.Title))
 	d.Alike = d.Tool != toolShell
 	body(d, rows[min(below, end):end])
 	return true

@@ -77,7 +77,7 @@ func TestDialogs(t *testing.T) {
 			t.Run(name+" "+size, func(t *testing.T) {
 				r := opencode.Driver{}.Screen(all[name][size])
 				d := r.Dialog
-				if d == nil || r.Composer != nil || d.Type != want.kind || d.Tool != want.tool || want.title != "" && d.Title != want.title {
+				if d == nil || r.Composer != nil || d.Type != want.kind || d.Tool != want.tool || want.title != "" && drawn.Flat(d.Title) != want.title {
 					t.Fatalf("read %+v", d)
 				}
 				if got := strings.Join(d.Labels(), "|"); got != want.options && name != "question-long" {
@@ -187,5 +187,16 @@ func TestDrawnOptions(t *testing.T) {
 		if d := (opencode.Driver{}).Screen(v).Dialog; d == nil || d.Cut != c.cut {
 			t.Errorf("%s: %+v", name, d)
 		}
+	}
+}
+
+// TestTitleOfSeveralRows: the end of a row may be within the name of a file. A blank in its place would name another one.
+func TestTitleOfSeveralRows(t *testing.T) {
+	v := &agent.View{Cols: 60, Rows: 24}
+	for _, line := range []string{"", "  ┃", "  ┃  △ Permission required", "  ┃    → Read /ws/a-folder-with-a-name/and-a-file-", "  ┃      of-mine.txt", "  ┃", "  ┃   Allow once   Allow always   Reject", "  ┃", "  ┃  ctrl+f fullscreen  ⇆ select  enter confirm", "  ┃"} {
+		v.Lines = append(v.Lines, agent.Row{Text: line})
+	}
+	if d := (opencode.Driver{}).Screen(v).Dialog; d == nil || d.Title != "→ Read /ws/a-folder-with-a-name/and-a-file-\nof-mine.txt" {
+		t.Errorf("%+v", d)
 	}
 }
