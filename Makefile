@@ -11,7 +11,7 @@ VERSION := $(shell packaging/version)
 LDFLAGS := -X berth/api.release=$(VERSION) -X berth/api.commit=$(shell git rev-parse HEAD 2>/dev/null) \
 	-X berth/api.committed=$(shell git show -s --format=%cI 2>/dev/null) $(STRIP)
 
-.PHONY: all build dist dist-here image run fleet-demo test test-packages test-agents test-agents-ci test-claude-newer test-agents-latest test-gemini suites soak-agents soak-dialogs soak-shells soak-together test-together vet bench fuzz fuzz-edge clean
+.PHONY: all build dist dist-here image run fleet-demo test test-packages test-agents test-agents-ci test-claude-newer test-agents-latest test-gemini suites soak-agents soak-dialogs soak-shells soak-together soak-fleet test-together vet bench fuzz fuzz-edge clean
 
 all: build
 
@@ -139,6 +139,14 @@ PROMPTS ?= 200
 soak-together:
 	BERTH_SOAK_MESSAGES=$(MESSAGES) $(GO) test ./test/faults -run TestMessagesKilled -count=1 -v -timeout 1h
 	BERTH_SOAK=12 BERTH_SOAK_PROMPTS=$(PROMPTS) $(AGENTS_TEST) -count=1 -timeout 1h -run 'TestShared$$' ./test/agents/together
+
+# A fleet of this many hosts and sessions on this machine: how long things take. Then this many kills of its gateway,
+# hosts and NATS server, and a host that is cut off for so long.
+FLEET ?= 50x20
+KILLS ?= 100
+soak-fleet:
+	BERTH_FLEET=$(FLEET) $(GO) test ./test -run TestFleetFigures -count=1 -v -timeout 20m
+	BERTH_SOAK_KILLS=$(KILLS) BERTH_SOAK_PARTITION=30s $(GO) test ./test -run 'TestFleetKilled|TestFleetPartition' -count=1 -v -timeout 1h
 
 # Side by side with sshd and tmux, as ratios; needs Debian's openssh-server and tmux.
 bench: build

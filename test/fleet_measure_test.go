@@ -1,0 +1,332 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	gossh "golang.org/x/crypto/ssh"
+)
+
+// fleetSize is how many hosts and sessions TestFleetFigures has: BERTH_FLEET, such as 50x20. strict says that the
+// figures have bounds, which is so when BERTH_FLEET is set: then TestMain builds without the race detector.
+func fleetSize() (hosts, sessions int, strict bool) {
+	if n, err := fmt.Sscanf(os.Getenv("BERTH_FLEET"), "%dx%d", &hosts, &sessions); err == nil && n == 2 {
+		return hosts, sessions, true
+	}
+	return 3, 2, false
+}
+
+// figure is how long something took, many times.
+type figure struct {
+	name  string
+	bound time.Duration // of p99; 0: none
+	all   []time.Duration
+}
+
+func (f *figure) at(part float64) time.Duration {
+	slices.Sort(f.all)
+	return f.all[min(len(f.all)-1, int(part*float64(len(f.all))))]
+}
+
+func (f *figure) tell(t *testing.T, strict bool) {
+	t.Helper()
+	t.Logf("%s: p50 %.1f ms, p99 %.1f ms, %d times", f.name, float64(f.at(0.5).Microseconds())/1000, float64(f.at(0.99).Microseconds())/1000, len(f.all))
+	if strict && f.bound > 0 && f.at(0.99) > f.bound {
+		t.Errorf("%s: p99 is above %s", f.name, f.bound)
+	}
+}
+
+// dial logs in with Go's client, whose start costs nothing.
+func (b *box) dial(key string) *gossh.Client {
+	b.t.Helper()
+	signer, err := b.signer(key)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	config, err := os.ReadFile(filepath.Join(b.dir, "ssh_config"))
+	port := regexp.MustCompile(`Port ([0-9]+)`).FindSubmatch(config)
+	if err != nil || port == nil {
+		b.t.Fatalf("no port in %s: %v", config, err)
+	}
+	c, err := gossh.Dial("tcp", net.JoinHostPort("127.0.0.1", string(port[1])), &gossh.ClientConfig{
+		User: "agents", Auth: []gossh.AuthMethod{gossh.PublicKeys(signer)}, Timeout: patienceSeconds * time.Second,
+		HostKeyCallback: gossh.InsecureIgnoreHostKey(), // the server of this test, on this machine
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+// verb runs a verb in a session of a connection.
+func verb(t *testing.T, c *gossh.Client, line string) string {
+	t.Helper()
+	s, err := c.NewSession()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	out, err := s.CombinedOutput(line)
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", line, err, out)
+	}
+	return string(out)
+}
+
+// echoes measures how long a key takes to come back from a session's terminal.
+func echoes(t *testing.T, c *gossh.Client, line, name string, times int) *figure {
+	t.Helper()
+	s, err := c.NewSession()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.RequestPty("xterm", 24, 80, gossh.TerminalModes{}); err != nil {
+		t.Fatal(err)
+	}
+	in, err1 := s.StdinPipe()
+	out, err2 := s.StdoutPipe()
+	if err1 != nil || err2 != nil {
+		t.Fatal(err1, err2)
+	}
+	if err := s.Start(line); err != nil {
+		t.Fatal(err)
+	}
+	shown := make(chan []byte, 64)
+	go func() {
+		defer close(shown)
+		for buf := make([]byte, 4096); ; {
+			n, err := out.Read(buf)
+			if n > 0 {
+				shown <- bytes.Clone(buf[:n])
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	f := &figure{name: name}
+	for i := range times + 20 {
+		key := []byte{byte('a' + i%26)}
+		if i%26 == 25 {
+			key = []byte{0x15} // the line is emptied, which is echoed too
+		}
+		began := time.Now()
+		if _, err := in.Write(key); err != nil {
+			t.Fatal(err)
+		}
+		for found := false; !found; {
+			select {
+			case b, ok := <-shown:
+				if !ok {
+					t.Fatalf("%s ended", line)
+				}
+				found = bytes.Contains(b, key) || key[0] == 0x15 && len(b) > 0
+			case <-time.After(patienceSeconds * time.Second):
+				t.Fatalf("%s: no echo of the key %d", line, i)
+			}
+		}
+		if took := time.Since(began); i >= 20 && key[0] != 0x15 { // attach draws at first
+			f.all = append(f.all, took)
+		}
+	}
+	return f
+}
+
+// cpu is what a process has used, in seconds.
+func cpu(t *testing.T, pid int) float64 {
+	t.Helper()
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+2:]))
+	user, err1 := strconv.Atoi(fields[11])
+	system, err2 := strconv.Atoi(fields[12])
+	if err1 != nil || err2 != nil {
+		t.Fatal(err1, err2)
+	}
+	return float64(user+system) / 100
+}
+
+// TestFleetFigures measures a fleet on one machine: how long ls takes, an event on its way to a watch at the gateway,
+// and a key's echo, and what the gateway costs while nothing happens.
+func TestFleetFigures(t *testing.T) {
+	hosts, sessions, strict := fleetSize()
+	if !strict {
+		t.Parallel()
+	}
+	address := freeAddress(t)
+	gw := newBox(t, "--fleet-listen", address, "--fleet-name", "gw", "--limits-verbs-per-second", "1000")
+	gw.own = "gw/*"
+	began := time.Now()
+	boxes := make([]*box, hosts)
+	var starting sync.WaitGroup
+	slots := make(chan struct{}, 4)
+	for i := range boxes {
+		slots <- struct{}{}
+		boxes[i] = newBox(t, "--limits-verbs-per-second", "1000")
+		starting.Go(func() {
+			defer func() { <-slots }()
+			c := boxes[i].dial("admin")
+			for k := range sessions {
+				verb(t, c, fmt.Sprintf("new s%d -- cat", k))
+			}
+		})
+	}
+	starting.Wait()
+	t.Logf("%d hosts with %d sessions each: started in %.1f s", hosts, sessions, time.Since(began).Seconds())
+	began = time.Now()
+	for i, b := range boxes {
+		b.join(gw, fmt.Sprint("box", i))
+	}
+	c := gw.dial("viewer")
+	for end := time.Now().Add(patienceSeconds * time.Second); strings.Count(verb(t, c, "ls -q"), "\n") < hosts*sessions; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("ls doesn't show %d sessions:\n%s", hosts*sessions, verb(t, c, "fleet ls --text"))
+		}
+	}
+	t.Logf("all have joined and are listed after %.1f s", time.Since(began).Seconds())
+
+	rounds := 30
+	if strict {
+		rounds = 300
+	}
+	list := &figure{name: "ls of all", bound: 300 * time.Millisecond}
+	for range rounds {
+		began := time.Now()
+		verb(t, c, "ls --json")
+		list.all = append(list.all, time.Since(began))
+	}
+	list.tell(t, strict)
+	over := &figure{name: "ls of all, by the ssh program", bound: 300 * time.Millisecond}
+	for range rounds / 3 {
+		began := time.Now()
+		gw.must("viewer", "ls", "--json")
+		over.all = append(over.all, time.Since(began))
+	}
+	over.tell(t, strict)
+
+	t.Run("events", func(t *testing.T) { fleetEventTimes(t, gw, boxes, rounds, strict) })
+
+	direct := echoes(t, boxes[0].dial("operator"), "attach s0", "key echo, direct", 4*rounds)
+	through := echoes(t, gw.dial("operator"), "attach box0/s0", "key echo through the gateway", 4*rounds)
+	direct.tell(t, strict)
+	through.tell(t, strict)
+	ratio := float64(through.at(0.5)) / float64(direct.at(0.5))
+	t.Logf("key echo: %.2f times as long through the gateway (p50)", ratio)
+	if strict && ratio > 2 {
+		t.Error("that is above 2")
+	}
+
+	if strict {
+		fleetIdle(t, gw, boxes[hosts/2], address)
+	}
+}
+
+// fleetEventTimes changes sessions of hosts in turn. The time runs from the event's own, which has milliseconds, to its
+// line at a watch of the gateway.
+func fleetEventTimes(t *testing.T, gw *box, boxes []*box, rounds int, strict bool) {
+	s, err := gw.dial("viewer").NewSession()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	out, err := s.StdoutPipe()
+	if err == nil {
+		err = s.Start("watch --json --type tags,live")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	type arrival struct {
+		text string
+		at   time.Time
+	}
+	lines := make(chan arrival, 1024)
+	go func() {
+		defer close(lines)
+		var rest []byte
+		for buf := make([]byte, 64<<10); ; {
+			n, err := out.Read(buf)
+			at := time.Now()
+			for rest = append(rest, buf[:n]...); ; {
+				line, after, ok := bytes.Cut(rest, []byte("\n"))
+				if !ok {
+					break
+				}
+				lines <- arrival{string(line), at}
+				rest = bytes.Clone(after)
+			}
+			if err != nil {
+				if err != io.EOF {
+					t.Log(err)
+				}
+				return
+			}
+		}
+	}()
+	if first := <-lines; !strings.Contains(first.text, `"type":"live"`) {
+		t.Fatal(first.text)
+	}
+	f := &figure{name: "an event on a host, until its line of the gateway's watch", bound: 50 * time.Millisecond}
+	stamp := regexp.MustCompile(`"time":"([^"]+)"`)
+	ctx, stop := context.WithTimeout(t.Context(), 10*patienceSeconds*time.Second)
+	defer stop()
+	clients := map[int]*gossh.Client{}
+	for i := range rounds {
+		n := i % len(boxes)
+		if clients[n] == nil {
+			clients[n] = boxes[n].dial("admin")
+		}
+		verb(t, clients[n], []string{"tag s0 mark", "tag s0 -mark"}[i/len(boxes)%2])
+		select {
+		case got := <-lines:
+			happened, err := time.Parse(time.RFC3339, stamp.FindStringSubmatch(got.text)[1])
+			if err != nil || !strings.Contains(got.text, fmt.Sprintf(`"session":"box%d/s0"`, n)) {
+				t.Fatalf("%s: %v", got.text, err)
+			}
+			f.all = append(f.all, got.at.Sub(happened))
+		case <-ctx.Done():
+			t.Fatalf("the event %d didn't come", i)
+		}
+	}
+	f.tell(t, strict)
+}
+
+// fleetIdle measures what a gateway, its NATS server and a host cost while nothing happens.
+func fleetIdle(t *testing.T, gw, one *box, address string) {
+	const long = 30 * time.Second
+	nats := gw.natsPID(address)
+	pids := map[string]int{"the gateway": gw.server.cmd.Process.Pid, "its NATS server": nats, "a host": one.server.cmd.Process.Pid}
+	before := map[string]float64{}
+	time.Sleep(3 * time.Second) // what was asked last is done
+	for name, pid := range pids {
+		before[name] = cpu(t, pid)
+	}
+	time.Sleep(long) // the measure
+	for name, pid := range pids {
+		part := 100 * (cpu(t, pid) - before[name]) / long.Seconds()
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s, idle: %.2f %% of a core, %s", name, part, regexp.MustCompile(`VmRSS:\s*[0-9]+ kB`).Find(status))
+		if part > 0.5 {
+			t.Errorf("%s: that is above 0.5 %%", name)
+		}
+	}
+}
