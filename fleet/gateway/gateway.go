@@ -115,7 +115,7 @@ func Start(o Options) (g *Gateway, err error) {
 	if err := g.keepEvents(ctx); err != nil {
 		return g, err
 	}
-	if g.dialer, err = conn.NewDialer(g.nc, conn.Options{}); err != nil {
+	if g.dialer, err = conn.NewDialer(g.nc, conn.Options{Streams: mostStreams}); err != nil {
 		return g, err
 	}
 	g.relay = &relay.Gateway{Name: o.Name, Key: o.Key, Authority: authority, Host: g.roster.Host, Dial: g.dialer.Dial, Rights: o.Rights, Now: o.Now}
@@ -128,6 +128,9 @@ func Start(o Options) (g *Gateway, err error) {
 	g.running.Go(func() { g.saveHosts(ctx.Done()) })
 	return g, nil
 }
+
+// mostStreams is far above what one caller has: all callers share it.
+const mostStreams = 16 << 10
 
 // Pauses between the gateway's tries to reach its own NATS server.
 const (

@@ -33,7 +33,8 @@ type Dispatcher struct {
 	Reach    Reach               // other hosts of a fleet; nil: the server isn't a gateway
 	Echoed   func(time.Duration) // is called with the time from each key to its echo; nil: not measured
 
-	seen tui.Memory
+	seen    tui.Memory
+	carried carried
 }
 
 // address is how the client would write this server's address after ssh.

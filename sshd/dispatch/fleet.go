@@ -47,13 +47,26 @@ func (d *Dispatcher) Fleet(next ssh.Handler) ssh.Handler {
 
 // carry joins the session to one on another host.
 func (d *Dispatcher) carry(s *sshd.Session, r commands.Request, to commands.Route) int {
-	host, person := to.Hosts[0], s.Identity()
+	host := to.Hosts[0]
+	return d.onHost(s, r, to, host, func(client *gossh.Client, person keys.Identity) (int, error) {
+		return relay.Run(client, s, person, to.Line)
+	})
+}
+
+// onHost runs a command on a host, with the caller's rights and share.
+func (d *Dispatcher) onHost(s *sshd.Session, r commands.Request, to commands.Route, host string, run func(*gossh.Client, keys.Identity) (int, error)) int {
+	person := s.Identity()
 	return d.Commands.Carried(s.Context(), r, to, host, func() (int, error) {
+		leave, err := d.carried.enter(person)
+		if err != nil {
+			return 0, err
+		}
+		defer leave()
 		client, err := d.Reach(s.Context(), host, person)
 		if err != nil {
 			return 0, err
 		}
-		status, err := relay.Run(client, s, person, to.Line)
+		status, err := run(client, person)
 		return status, ended(host, err)
 	})
 }
@@ -97,16 +110,10 @@ func (d *Dispatcher) spread(s *sshd.Session, r commands.Request, to commands.Rou
 	if to.Here {
 		part(d.Commands.Fleet.Name(), func(one commands.Request) int { return d.Commands.Run(s.Context(), one) })
 	}
-	person := s.Identity()
 	for _, host := range to.Hosts {
 		part(host, func(one commands.Request) int {
-			return d.Commands.Carried(s.Context(), one, to, host, func() (int, error) {
-				client, err := d.Reach(s.Context(), host, person)
-				if err != nil {
-					return 0, err
-				}
-				status, err := relay.Exec(client, s, person, to.Line, one.Out, one.Err)
-				return status, ended(host, err)
+			return d.onHost(s, one, to, host, func(client *gossh.Client, person keys.Identity) (int, error) {
+				return relay.Exec(client, s, person, to.Line, one.Out, one.Err)
 			})
 		})
 	}
