@@ -131,6 +131,7 @@ func (r *Registry) Heard(host string, data []byte, now time.Time) (stale bool, e
 		return false, fmt.Errorf("read a beat of %s: %w", host, err)
 	}
 	b.Labels = slices.DeleteFunc(b.Labels[:min(len(b.Labels), mostTexts)], func(l string) bool { return api.CheckTag(l) != nil })
+	b.Running = max(b.Running, 0)
 	b.Version = strings.ToValidUTF8(b.Version[:min(len(b.Version), mostTexts)], "")
 	r.mu.Lock()
 	defer r.mu.Unlock()

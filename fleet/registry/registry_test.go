@@ -70,6 +70,12 @@ func TestBounds(t *testing.T) {
 			t.Errorf("rows that are %s were taken", name)
 		}
 	}
+	if _, err := r.Heard("box2", encode(t, Beat{Running: -5}), time.Now()); err != nil {
+		t.Error(err)
+	}
+	if h, _ := r.Host("box2", time.Now()); h.Beat.Running != 0 {
+		t.Errorf("%d sessions run", h.Beat.Running)
+	}
 	many := Rows{Number: 1}
 	for range MostRows + 1 {
 		many.Sessions = append(many.Sessions, api.Session{Session: "a", ID: "b"})
