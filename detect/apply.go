@@ -22,10 +22,16 @@ func (f *Fold) Apply(fact agent.Fact) Result {
 	}
 	f.observe(&fact)
 	f.take(&fact)
+	if fact.Kind == agent.TurnStarted && fact.Source == agent.SourceScreen {
+		f.conclude() // the turn may be over already, and has been all the same
+	}
 	f.settle()
 	f.conclude()
 	return f.result
 }
+
+// Hooked reports whether a hook has reported a conversation, a turn or a tool.
+func (f *Fold) Hooked() bool { return f.m.Hooked }
 
 // Tick applies the rules that time allows.
 func (f *Fold) Tick(now time.Time) Result {

@@ -174,6 +174,46 @@ func TestStartedAgain(t *testing.T) {
 	}
 }
 
+// TestUnseenTurn: the start of a turn that only a delivery has seen, after the turn's end, reports the turn and its end.
+// An error that the screen shows since the start is the turn's.
+func TestUnseenTurn(t *testing.T) {
+	began := func() agent.Fact {
+		return agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceScreen, Cause: "screen:message", At: t0.Add(4 * time.Second)}
+	}
+	b := newBench(t, Options{})
+	b.at(1000).screen(composer(""))
+	b.at(6500).say(began())
+	b.at(9000)
+	b.want("3000 idle", "6500 working", "6500 idle")
+
+	b = newBench(t, Options{})
+	b.at(1000).screen(composer(""))
+	b.at(5500).screen(agent.Reading{})
+	b.at(6000).screen(composer("")) // not for as long as rest takes
+	b.at(6500).say(began())
+	b.at(9000)
+	b.want("3000 idle", "6500 working", "8000 idle")
+
+	b = newBench(t, Options{})
+	b.fold = New(unhooked{}, Options{Start: t0})
+	red := composer("")
+	red.Failed = &agent.Failure{Class: agent.Invalid, Text: "400"}
+	b.at(1000).screen(composer(""))
+	b.at(4200).screen(red)
+	b.at(6500).say(began())
+	b.at(9000)
+	b.want("3000 idle", "6500 working", "6500 error/invalid")
+}
+
+// unhooked is a driver whose agent shows errors on the screen alone.
+type unhooked struct{ lab }
+
+func (unhooked) Table() agent.Table {
+	t := lab{}.Table()
+	t[agent.MoveFail] = []agent.Witness{{Source: agent.SourceScreen}}
+	return t
+}
+
 // shower is a driver whose agent's composer says that it has started up.
 type shower struct{ lab }
 

@@ -309,6 +309,7 @@ func (c *core) outboxEnv() outbox.Env {
 		Env:       c.env(),
 		Removed:   c.kernel.Stopping,
 		Keeps:     func() bool { return c.track.Keeps() },
+		Began:     func(f agent.Fact) { c.track.Began(f) },
 		Interrupt: c.clients.Interrupt,
 		Recipient: func() *outbox.Recipient { return recipient(c.track.Visitor()) },
 		Lives:     func(r outbox.Recipient) bool { return process.Runs(r.PID, r.Start) },

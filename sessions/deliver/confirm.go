@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"strings"
 	"time"
 
 	"berth/agent"
@@ -10,6 +11,7 @@ import (
 func (m *Machine) press(s Seen, now time.Time) Step {
 	m.enter(entered, now)
 	m.first, m.entry, m.sent = now, now, at(s)
+	m.places = max(0, places(s.Rows, m.o.Typed)-places(strings.Split(m.sent.Text, "\n"), m.o.Typed))
 	return write(m.enterKey())
 }
 
@@ -45,7 +47,7 @@ func (m *Machine) confirm(s Seen, now time.Time) Step {
 	case m.kept(s):
 		m.queued = true
 		return m.end(s, now, m.confirmed("screen:queue"))
-	case now.Sub(m.entry) >= confirmFor && !m.late(s, box, now):
+	case now.Sub(m.entry) >= confirmFor && (m.took(s, box) || !m.late(s, box, now)):
 		return m.end(s, now, m.undecided(s, box))
 	case s.Interrupt && s.State == agent.Working && m.undecided(s, box).Verdict == Confirmed: // the agent's own report would only come later
 		return m.end(s, now, m.undecided(s, box))
@@ -128,7 +130,7 @@ func (m *Machine) confirmed(cause string) Outcome {
 
 // undecided: the agent has not said that it has the message. That it works,
 // and that its composer is empty, or holds the draft again, confirms it too: no other client
-// could type.
+// could type. So does the screen that shows it in the conversation.
 func (m *Machine) undecided(s Seen, box *agent.Composer) Outcome {
 	if s.Reading != nil && m.busy != "" {
 		switch {
@@ -143,6 +145,11 @@ func (m *Machine) undecided(s Seen, box *agent.Composer) Outcome {
 		if m.empty && !m.holds(s, box) { // a half-drawn frame
 			return m.confirmed(m.busy + ", and the composer is empty")
 		}
+	}
+	if m.took(s, box) {
+		o := m.confirmed("the screen shows the message, and not in the composer")
+		o.Unseen = m.first
+		return o
 	}
 	left := m.holds(s, box)
 	why := "Enter was pressed, and nothing says that the message was taken"

@@ -96,6 +96,7 @@ type Seen struct {
 	State    agent.State
 	Asks     bool           // a prompt is open, on the screen or not yet
 	Reading  *agent.Reading // of the newest screen; nil while that is being drawn, or is not to be relied on
+	Rows     []string       // the texts of that screen's rows
 	Paste    bool           // the terminal's mode of bracketed paste
 	Typed    time.Time      // when a person last typed
 	Printed  time.Time      // when there was output last
@@ -125,13 +126,14 @@ const (
 // Outcome is the end of a delivery.
 type Outcome struct {
 	Verdict  Verdict
-	Evidence string   // what says so
-	Code     api.Code // of a verdict that is not Confirmed
-	Turn     string   // the agent's id of the turn that took it, where it gives one
-	Queued   bool     // the agent keeps it for a turn that has not begun
-	Left     bool     // the typed text is still in the composer, or may be
-	Stashed  bool     // the draft that was put aside was not seen to come back
-	Pasted   bool     // the agent has it, as content that its user did not write
+	Evidence string    // what says so
+	Code     api.Code  // of a verdict that is not Confirmed
+	Turn     string    // the agent's id of the turn that took it, where it gives one
+	Queued   bool      // the agent keeps it for a turn that has not begun
+	Left     bool      // the typed text is still in the composer, or may be
+	Stashed  bool      // the draft that was put aside was not seen to come back
+	Pasted   bool      // the agent has it, as content that its user did not write
+	Unseen   time.Time // when Enter was pressed, if only the screen shows that the agent has it, and no source any work since
 }
 
 // Step is what to do now: write these bytes, or nothing, and look again at the
@@ -177,6 +179,7 @@ type Machine struct {
 	first  time.Time       // Enter
 	entry  time.Time       // of the last Enter
 	sent   *agent.Composer // as it was at that
+	places int             // where the screen showed the message then, but for the composer
 	echoed time.Time       // since when the composer holds the message
 	blank  time.Time       // since when neither composer nor dialog is there, after a command
 	read   time.Time       // since when the last Enter is read, for certain

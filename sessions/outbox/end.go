@@ -21,6 +21,9 @@ func (out *Outbox) endNudge(d *nudging, claim loop.Claim, o deliver.Outcome, bro
 		o = d.taken
 	}
 	out.nudging = slices.DeleteFunc(out.nudging, func(o *nudging) bool { return o == d })
+	if !o.Unseen.IsZero() && out.env.Program().State == d.before { // otherwise its error was seen, or its prompt
+		out.env.Began(agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceScreen, Cause: "screen:message", At: o.Unseen, Evidence: agent.FirstLine(d.typed)})
+	}
 	if o.Verdict != deliver.Confirmed {
 		out.unwatch(&d.turn)
 	}

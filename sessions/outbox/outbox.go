@@ -36,6 +36,7 @@ type Env struct {
 	loop.Env
 	Removed   func() bool       // the session is being removed
 	Keeps     func() bool       // the agent shows messages that it keeps for later
+	Began     func(agent.Fact)  // the agent has begun a turn that no source has reported
 	Interrupt func() bool       // a client waits for the end of a delivery, to interrupt the turn
 	Limit     func() Limit      // the agent's current one
 	Recipient func() *Recipient // the followed agent in the session's shell; nil: the session's own program is followed

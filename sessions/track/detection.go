@@ -37,6 +37,7 @@ type screen struct {
 	reads   bool           // whether the driver reads the screen
 	due     time.Time      // when to read it; zero: it hasn't changed since it was read
 	spokeAt time.Time      // when a driver that doesn't read the screen last got a fact about output
+	view    *agent.View    // the newest screen, if the driver reads it
 	reading *agent.Reading // the driver's reading of the newest screen
 	drawing drawing
 }

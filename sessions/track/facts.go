@@ -33,6 +33,14 @@ func (t *Track) facts(facts []agent.Fact) {
 	t.Emit(results)
 }
 
+// Began applies a turn's start that a delivery has seen on the screen. An agent that has reported a turn by hooks
+// reports this one too, if later.
+func (t *Track) Began(f agent.Fact) {
+	if t.d != nil && !t.d.fold.Hooked() {
+		t.facts([]agent.Fact{f})
+	}
+}
+
 // Title applies the terminal's title.
 func (t *Track) Title(title string) {
 	if t.d != nil {

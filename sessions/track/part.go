@@ -185,7 +185,7 @@ func (t *Track) Refit() {
 		return
 	}
 	d.driver = driver
-	d.screen.reads, d.screen.looks, d.screen.reading = ReadsScreen(driver), detect.Looks{}, nil
+	d.screen.reads, d.screen.looks, d.screen.view, d.screen.reading = ReadsScreen(driver), detect.Looks{}, nil, nil
 	now := t.env.Now()
 	d.ids.at(t.env.Next(), !d.waking.live)
 	if result := d.fold.Refit(driver, d.clock(now)); d.waking.live {

@@ -38,7 +38,8 @@ func (t *Track) readScreen() {
 		}
 		return
 	}
-	s.reading = d.driver.Screen(s.viewer.View(t.env.Terminal().Snapshot(0)))
+	view := s.viewer.View(t.env.Terminal().Snapshot(0))
+	s.reading, s.view = d.driver.Screen(view), view
 	begun := time.Time{}
 	if d.waking.at.IsZero() {
 		begun = t.env.Child().Started
@@ -72,6 +73,9 @@ func (t *Track) Seen() deliver.Seen {
 	written, _ := t.env.Link().Written()
 	if d.waking.live && s.due.IsZero() && !t.Gone() && !t.env.Unsettled() && term.Offset() >= written && !d.fold.Stirs() {
 		seen.Reading = s.reading
+		if s.view != nil {
+			seen.Rows = s.view.Texts()
+		}
 	}
 	return seen
 }
