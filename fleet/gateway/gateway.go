@@ -130,7 +130,7 @@ func Start(o Options) (g *Gateway, err error) {
 }
 
 // mostStreams is far above what one caller has: all callers share it.
-const mostStreams = 16 << 10
+const mostStreams = 8 << 10
 
 // Pauses between the gateway's tries to reach its own NATS server.
 const (

@@ -7,9 +7,9 @@ import (
 	"berth/keys"
 )
 
-// carriedEach bounds the sessions on hosts that one caller has at once: each is an SSH connection of the gateway's, and
-// a line may be about many hosts.
-const carriedEach = 256
+// carriedEach bounds the sessions on hosts that one caller has at once: each is an SSH connection of the gateway's, with
+// up to 2.5 MiB of output that the caller hasn't read, and a line may be about many hosts.
+const carriedEach = 128
 
 // carried counts the sessions on hosts, by caller.
 type carried struct {
