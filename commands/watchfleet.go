@@ -154,6 +154,11 @@ func (f *fleetStream) aimed(s named) bool {
 	})
 }
 
+// aimedAt says whether the words of a line may name a session of a host.
+func (f *fleetStream) aimedAt(host string) bool {
+	return len(f.words) == 0 || slices.ContainsFunc(f.words, func(p placed) bool { return p.all || p.tag != "" || p.host == host })
+}
+
 func (f *fleetStream) next(ctx context.Context) (streamed, error) {
 	line, host, err := f.events.Next(ctx)
 	return streamed{line, host}, err
@@ -208,8 +213,8 @@ func hostNamed(h registry.Host, s api.Session) named {
 }
 
 func (f *fleetStream) concerns(_ *watcher, line streamed) bool {
-	if line.ID == "" {
-		return true // a gap, or a server's own
+	if line.ID == "" { // a gap: of the stream, or of a host's log
+		return line.host == "" || f.Identity().SeesHost(line.host) && f.aimedAt(line.host)
 	}
 	_, name, _ := strings.Cut(line.Session, "/")
 	if line.host == f.Fleet.name() {

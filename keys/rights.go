@@ -167,6 +167,11 @@ func (id Identity) SeesOn(host, name string, tags []string) bool {
 	return len(id.Sessions) > 0 && id.Sees(name, tags)
 }
 
+// SeesHost says that id may see sessions of a fleet's host, if it has such.
+func (id Identity) SeesHost(host string) bool {
+	return id.Kind != KindAgent && (len(id.Sessions) == 0 || len(sessionsOn(id.Sessions, host)) > 0)
+}
+
 // SeesSession is Sees for an existing session. A process inside a session sees only that session, by its
 // id.
 func (id Identity) SeesSession(session, name string, tags []string) bool {

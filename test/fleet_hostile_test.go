@@ -138,6 +138,38 @@ func TestFleetHostileLines(t *testing.T) {
 	}
 }
 
+// TestFleetHostileEvents: a host's event of no session ends no watch of another host's session, and a key with no right
+// to the host reads none of its lines.
+func TestFleetHostileEvents(t *testing.T) {
+	t.Parallel()
+	gw := newGateway(t)
+	if err := gw.makeKey("other"); err != nil {
+		t.Fatal(err)
+	}
+	if err := gw.list("other", `role="viewer",sessions="gw/*,box3/*"`); err != nil {
+		t.Fatal(err)
+	}
+	gw.must("admin", "new", "api", "--", "cat")
+	h := newHostile(t, gw, "box2")
+	h.says("[]")
+	gw.sees(`"host":"box2","gateway":false,"reachable":true`, "admin", "fleet", "ls")
+	answer, err := h.nc.Request("berth.from.box2.events", []byte(`{"member":"m","lines":[
+		{"cursor":"e1","type":"state_change","session":null,"id":null,"seq":null,"time":"2026-01-02T03:04:05.678Z","next":"idle"},
+		{"cursor":"e2","type":"gap","session":null,"id":null,"seq":null,"time":"2026-01-02T03:04:05.678Z","from":"e1","to":"e2","why":"read me"}]}`), patienceSeconds*time.Second)
+	if err != nil || !strings.Contains(string(answer.Data), `"cursor":2`) {
+		t.Fatalf("%+v, %v", answer, err)
+	}
+	if r := gw.call("viewer", "watch", "gw/api", "--since", "0", "--past", "--until", "idle"); !strings.Contains(r.out, `"reason":"past"`) || strings.Contains(r.out, "box2") {
+		t.Errorf("a watch of the gateway's session: %d\n%s%s", r.status, r.out, r.err)
+	}
+	if r := gw.call("other", "watch", "--since", "0", "--past"); !strings.Contains(r.out, `"reason":"past"`) || strings.Contains(r.out, "box2") {
+		t.Errorf("a key without a right to the host: %d\n%s%s", r.status, r.out, r.err)
+	}
+	if r := gw.call("viewer", "watch", "--since", "0", "--past"); !strings.Contains(r.out, "read me") || strings.Contains(r.out, `"next":"idle","host":"box2"`) {
+		t.Errorf("a key with the right: %d\n%s%s", r.status, r.out, r.err)
+	}
+}
+
 // TestFleetHostileRows: a host that chooses what its rows say can't put words into the lines that people copy.
 func TestFleetHostileRows(t *testing.T) {
 	t.Parallel()

@@ -115,6 +115,8 @@ func readHead(fields map[string]json.RawMessage) (h head, err error) {
 		return h, errors.New("the id isn't one")
 	case h.Session != nil && h.ID == nil:
 		return h, errors.New("a session without its id")
+	case h.ID == nil && h.Type != events.TypeGap: // every watcher gets it, of whatever session
+		return h, errors.New("an event of no session")
 	case h.Session != nil:
 		return h, api.CheckName(*h.Session)
 	}

@@ -27,6 +27,7 @@ func TestStored(t *testing.T) {
 		{"a type of another form", strings.Replace(good, `"prompt"`, `"\u001b[2J"`, 1), bad},
 		{"no time", strings.Replace(good, `"time"`, `"tim"`, 1), bad},
 		{"a session without an id", strings.Replace(good, `"01A"`, `null`, 1), bad},
+		{"an event of no session", `{"cursor":"e7","type":"state_change","session":null,"id":null,"seq":null,"time":"2026-01-02T03:04:05.678Z","next":"idle"}`, bad},
 		{"too long", strings.Replace(good, `[1, 2]`, `"`+strings.Repeat("x", mostLine)+`"`, 1), bad},
 	} {
 		data, cursor, err := stored("box2", []byte(tt.raw), now)
