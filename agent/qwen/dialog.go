@@ -125,19 +125,16 @@ func rowOfTool(row string) bool {
 }
 
 // text is the first row below those of the tool, which end with a blank row. Those of a command may have
-// blank rows too: they end with the last row of their indent, which no row of the command has. It is 0 if
-// they have left the screen.
+// blank rows too, and lines that are indented further: below the last row of their indent, which no row of the command
+// has, the next blank row ends them. It is 0 if they have left the screen.
 func (b *box) text(end int, command bool) int {
 	from := b.head + 1
-	if command {
-		for i := from; i < end; i++ {
-			if b.rows[i] != "" && drawn.Indent(b.rows[i]) == toolIndent {
-				from = i + 1
-			}
+	for i := from; command && i < end; i++ {
+		if b.rows[i] != "" && drawn.Indent(b.rows[i]) == toolIndent {
+			from = i + 1
 		}
-		return from
 	}
-	if b.head < 0 && (b.rows[0] == "" || drawn.Indent(b.rows[0]) != toolIndent) {
+	if from == 0 && (command || b.rows[0] == "" || drawn.Indent(b.rows[0]) != toolIndent) {
 		return 0
 	}
 	for ; from < end && b.rows[from] != ""; from++ {

@@ -153,3 +153,22 @@ func TestSeveralMarks(t *testing.T) {
 		}
 	}
 }
+
+// TestCommandThatDrawsOptions: a command whose last line is indented draws that line in the rows of the tool further to
+// the right than they are. All of the command is below them.
+func TestCommandThatDrawsOptions(t *testing.T) {
+	const command = "touch options.txt\n› 1. Yes, allow once\n  2. No, suggest changes (esc)"
+	draws := func(head string) *agent.Dialog {
+		return draw(80, 24, head+"\n     "+strings.ReplaceAll(command, "\n", "\n     ")+"\n\n   Allow execution of: 'touch, ›, 2.'?\n\n   › 1. Yes, allow once\n     2. Always allow run 'touch *'…\n     3. Always allow run 'touch *'…\n     4. No, suggest changes (esc)\n"+waiting).Dialog
+	}
+	const head = "  ? Shell touch options.txt         ←\n    › 1. Yes, allow once\n      2. No, suggest changes (esc) (Run the lab's command)\n"
+	if d := draws(head); d == nil || d.Cut || d.Body != command || len(d.Options) != 4 {
+		t.Errorf("it is read as %+v", d)
+	}
+	if d := draws(strings.Replace(head, "Yes, allow once", "Yes", 1)); d == nil || !d.Cut {
+		t.Errorf("below rows with another command it is read as %+v", d)
+	}
+	if d := draws(""); d == nil || !d.Cut || d.Body != command {
+		t.Errorf("without the tool's rows it is read as %+v", d)
+	}
+}
