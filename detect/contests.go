@@ -113,23 +113,25 @@ const (
 	unaskedBytes = 4 << 20
 )
 
-// unasked keeps calls that were reported as over before they asked, if their dialogs may be taken for another
-// one's: of agents that don't say which of their calls they ask about, and calls with something that no dialog draws.
-// Any process of the session can report that, and a dialog may be about such a call until the composer was on the
-// screen for a while.
+// unasked keeps calls that were reported as over, if their dialogs may be taken for another one's: of agents that don't
+// say which of their calls they ask about, and calls with something that no dialog draws. Any process of the session can
+// report that, and name the call in a hook about another dialog. So a dialog may be about such a call until the composer
+// was on the screen for a while. A call that has asked isn't kept where no hook can wait for the next one's answer.
 func (f *Fold) unasked(over ...call) {
 	m := &f.m
 	for _, c := range over {
 		f.outlasts(c)
 	}
 	namer, names := f.driver.(agent.CallNamer)
+	_, joins := f.driver.(agent.CallJoiner)
 	for _, c := range over {
-		asks := func(r *request) bool { return r.Whole && f.isOf(r, &c) && f.equals(r) < 2 }
 		same := func(o call) bool {
 			return o.Tool == c.Tool && o.Agent == c.Agent && o.Input == c.Input && f.undrawn(o.asks()) == f.undrawn(c.asks())
 		}
+		asks := func(r *request) bool { return r.Whole && f.isOf(r, &c) && f.equals(r) < 2 }
 		alike := names && namer.DialogNames(c.Tool) || !names && f.undrawn(c.asks()) != ""
-		if c.Asked || !alike || slices.ContainsFunc(m.Requests, asks) || slices.ContainsFunc(m.Unasked, same) {
+		asked := (names || joins) && (c.Asked || slices.ContainsFunc(m.Requests, asks))
+		if asked || !alike || slices.ContainsFunc(m.Unasked, same) {
 			continue
 		}
 		c.Since = f.now

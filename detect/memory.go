@@ -148,7 +148,6 @@ type call struct {
 type pastCall struct {
 	Tool, Input string
 	At          time.Time
-	More        int  // how many equal calls were reported as over besides this one
 	Short       bool // Input is shortened
 	Whole       bool // it can't be
 }

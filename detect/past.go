@@ -8,8 +8,8 @@ import (
 )
 
 // Any process of the session can report that a call is over, and as many other calls as it likes, by hooks and
-// in the session log. The dialog of that call may still be to come. So what a dialog may leave out of a logged
-// call outlasts the call.
+// in the session log. The dialog of that call may still be to come, or come again after a moment off the screen. So
+// what a dialog may leave out of a logged call outlasts the call.
 
 const (
 	// pastBytes bounds the calls that were reported as over. Each counts as pastEach bytes and its input, a
@@ -31,17 +31,13 @@ const (
 // tool takes a key for a time.
 func (f *Fold) outlasts(c call) {
 	l, ok := f.driver.(agent.CallLogReader)
-	if !ok || c.Logged == "" || c.Agent != "" || c.Asked || !l.Hides(c.Tool, []byte(c.Logged)) {
+	if !ok || c.Logged == "" || c.Agent != "" || !l.Hides(c.Tool, []byte(c.Logged)) {
 		return
 	}
 	m := &f.m
 	past := pastCall{Tool: c.Tool, Input: c.Logged, At: f.now}
 	m.Past = slices.DeleteFunc(m.Past, func(p pastCall) bool {
-		same := p.Tool == c.Tool && p.Input == c.Logged
-		if same {
-			past.More = p.More + 1
-		}
-		return same || f.now.Sub(p.At) >= pastFor
+		return p.Tool == c.Tool && p.Input == c.Logged || f.now.Sub(p.At) >= pastFor
 	})
 	m.Past = append(m.Past, past)
 	size, sizes := 0, map[string]int{}
@@ -114,18 +110,6 @@ func (f *Fold) dialogOver(r *request, how string) {
 	}
 	if found >= 0 {
 		m.Calls[found].Asked = true
-		return
-	}
-	if !r.Told || r.Agent != "" {
-		return
-	}
-	for i := range m.Past {
-		if p := &m.Past[i]; p.Tool == r.Tool && p.Input == r.Input {
-			if p.More--; p.More < 0 {
-				m.Past = slices.Delete(m.Past, i, i+1)
-			}
-			return
-		}
 	}
 }
 
@@ -144,7 +128,7 @@ func (f *Fold) compared(l agent.CallLogReader, d *agent.Dialog, c pastCall) comp
 	if f.comparedWith != d {
 		f.comparedWith, f.comparisons = d, map[pastCall]comparison{}
 	}
-	c.At, c.More, c.Whole = time.Time{}, 0, false
+	c.At, c.Whole = time.Time{}, false
 	done, ok := f.comparisons[c]
 	if !ok {
 		done.match, done.undrawn = l.LoggedCall(d, c.Tool, []byte(c.Input))
