@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,10 +15,11 @@ import (
 // EventsSubject is the subject below berth.from.HOST where a host publishes batches.
 const EventsSubject = "events"
 
-// Bounds of a batch. The NATS server's limit of a message is above the sum of a batch's bytes and one line more.
+// Bounds of a batch. A NATS server takes messages of 1 MiB, unless it is configured otherwise. That is above the sum of
+// a batch's bytes and one line more.
 const (
 	batchLines = 256
-	batchBytes = 1 << 20
+	batchBytes = 256 << 10
 )
 
 // Times of a publisher. An answer takes long where the gateway slows the host down.
@@ -31,6 +33,18 @@ type Batch struct {
 	Member  string            `json:"member"` // the membership, and so the log
 	Lines   []json.RawMessage `json:"lines"`
 	Restart *uint64           `json:"restart,omitempty"` // the log has been replaced by an older one, and goes on after this cursor
+}
+
+// Encode writes the batch as it goes over NATS. Its lines keep their bytes: with HTML escaped they could be six times as
+// long, and no NATS server would take them.
+func (b Batch) Encode() ([]byte, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(b); err != nil {
+		return nil, fmt.Errorf("write a batch of events: %w", err)
+	}
+	return out.Bytes(), nil
 }
 
 // Answer is how far the member's log was appended: up to this cursor. It is 0 for an unknown log.

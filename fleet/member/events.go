@@ -23,9 +23,9 @@ func publish(o Options, nc *nats.Conn, m join.Membership) (*publishing, error) {
 		return nil, err
 	}
 	p := &ledger.Publisher{Member: name, Since: m.Since, Log: o.Events(), Report: o.Log, Send: func(ctx context.Context, b ledger.Batch) (a ledger.Answer, err error) {
-		data, err := json.Marshal(b)
+		data, err := b.Encode()
 		if err != nil {
-			return a, fmt.Errorf("write a batch of events: %w", err)
+			return a, err
 		}
 		answer, err := nc.RequestWithContext(ctx, "berth.from."+m.Name+"."+ledger.EventsSubject, data)
 		if err != nil {

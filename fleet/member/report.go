@@ -70,7 +70,7 @@ func (r *reporter) run() {
 		due := now.Sub(beat) >= registry.BeatEvery
 		if h := r.o.Events().Head(); asked || due || h != head && now.Sub(rows) >= lookEvery {
 			head = h
-			if data, n := encode(r.o.Rows()); asked || n != sum || number == 0 {
+			if data, n := encode(r.most(), r.o.Rows); asked || n != sum || number == 0 {
 				sum, number, rows, due = n, uint64(now.UnixNano()), now, true
 				r.publish(registry.RowsSubject, withNumber(number, data))
 			}
@@ -97,14 +97,23 @@ func (r *reporter) publish(kind string, data []byte) {
 	}
 }
 
-// encode writes rows, as many as one message may have, without the message's number, and sums them up.
-func encode(rows []api.Session, pending []string) (fields []byte, sum uint64) {
+// most is how many bytes the NATS server takes in a message with rows.
+func (r *reporter) most() int {
+	if n := r.nc.MaxPayload(); n > 0 {
+		return int(min(n, registry.MostBytes))
+	}
+	return registry.MostBytes // it wasn't connected yet
+}
+
+// encode writes rows, as many as one message of most bytes may have, without the message's number, and sums them up.
+func encode(most int, all func() ([]api.Session, []string)) (fields []byte, sum uint64) {
+	rows, pending := all()
 	rows, pending = rows[:min(len(rows), registry.MostRows)], pending[:min(len(pending), registry.MostRows)]
 	for {
 		list, err1 := json.Marshal(rows)
 		ids, err2 := json.Marshal(pending)
 		fields = fmt.Appendf(nil, `"sessions":%s,"pending":%s`, list, ids)
-		if err1 == nil && err2 == nil && len(fields) <= registry.MostBytes-100 || len(rows) == 0 {
+		if err1 == nil && err2 == nil && len(fields) <= most-100 || len(rows) == 0 {
 			break
 		}
 		rows = rows[:len(rows)/2]
