@@ -140,12 +140,15 @@ soak-together:
 	BERTH_SOAK_MESSAGES=$(MESSAGES) $(GO) test ./test/faults -run TestMessagesKilled -count=1 -v -timeout 1h
 	BERTH_SOAK=12 BERTH_SOAK_PROMPTS=$(PROMPTS) $(AGENTS_TEST) -count=1 -timeout 1h -run 'TestShared$$' ./test/agents/together
 
-# A fleet of this many hosts and sessions on this machine: how long things take. Then this many kills of its gateway,
+# A fleet of this many hosts and sessions on this machine: how long things take. The same with stand-ins for this many
+# hosts. Then this many kills of its gateway,
 # hosts and NATS server, and a host that is cut off for so long.
 FLEET ?= 50x20
+HOSTS ?= 1000
 KILLS ?= 100
 soak-fleet:
 	BERTH_FLEET=$(FLEET) $(GO) test ./test -run TestFleetFigures -count=1 -v -timeout 20m
+	BERTH_FLEET_HOSTS=$(HOSTS) $(GO) test ./test -run TestFleetOfMany -count=1 -v -timeout 20m
 	BERTH_SOAK_KILLS=$(KILLS) BERTH_SOAK_PARTITION=30s $(GO) test ./test -run 'TestFleetKilled|TestFleetPartition' -count=1 -v -timeout 1h
 
 # Side by side with sshd and tmux, as ratios; needs Debian's openssh-server and tmux.

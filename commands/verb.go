@@ -212,7 +212,7 @@ func (c *Call) finish(ctx context.Context, err error) int {
 		return api.StatusDone
 	case errors.As(err, &status):
 		return int(status)
-	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+	case ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx)) && api.AsError(err).Code == api.CodeInternal):
 		return api.CodeInternal.Status() // the client is gone
 	}
 	shown := api.AsError(err)
