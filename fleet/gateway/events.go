@@ -10,42 +10,51 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"berth/fleet/ledger"
 )
 
-// kept is the file with how far each host's log was appended to the stream, and where the gateway's own began.
+// kept is the file with what changes all the time: how far each host's log was appended to the stream, and when each
+// host was last heard of.
 type kept struct {
 	Since uint64                 `json:"since"` // the end of the gateway's own log when it became a gateway
 	Marks map[string]ledger.Mark `json:"marks"`
+	Seen  map[string]time.Time   `json:"seen"`
 }
 
-func (g *Gateway) keptFile() string { return filepath.Join(g.o.Dir, "marks.json") }
+func (g *Gateway) keptFile() string { return filepath.Join(g.o.Dir, "kept.json") }
 
 // ownLog names the gateway's own log in the stream.
 const ownLog = "gateway"
 
-// keepEvents opens the stream, answers the hosts' batches, and appends the gateway's own log, until ctx ends.
-func (g *Gateway) keepEvents(ctx context.Context) error {
+// readKept reads the file of an earlier process, if there was one.
+func (g *Gateway) readKept() (kept, error) {
 	k := kept{Since: g.o.Events.Head()}
 	data, err := os.ReadFile(g.keptFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return k, nil
+	}
 	if err == nil {
 		err = json.Unmarshal(data, &k)
-	} else if errors.Is(err, fs.ErrNotExist) {
-		err = nil
 	}
 	if err != nil {
-		return fmt.Errorf("read how far the hosts' events are known: %w", err)
+		return k, fmt.Errorf("read how far the hosts' events are known: %w", err)
 	}
+	return k, nil
+}
+
+// keepEvents opens the stream, answers the hosts' batches, and appends the gateway's own log, until ctx ends.
+func (g *Gateway) keepEvents(ctx context.Context, k kept) (err error) {
 	opening, done := context.WithTimeout(ctx, startTime)
 	defer done()
 	if g.ledger, err = ledger.Open(opening, g.nc, k.Marks, g.o.Log, g.o.Now); err != nil {
 		return err
 	}
 	g.since = k.Since
-	if err := g.saveMarks(); err != nil {
+	if err := g.saveKept(); err != nil {
 		return fmt.Errorf("save where the gateway's own events begin: %w", err)
 	}
 	if _, err := g.nc.Subscribe("berth.from.*."+ledger.EventsSubject, func(m *nats.Msg) { g.batch(ctx, m) }); err != nil {
@@ -80,9 +89,9 @@ func (g *Gateway) batch(ctx context.Context, m *nats.Msg) {
 	})
 }
 
-// saveMarks writes the file, if it has changed. One goroutine at a time calls it.
-func (g *Gateway) saveMarks() error {
-	data, err := json.Marshal(kept{g.since, g.ledger.Marks()})
+// saveKept writes the file, if it has changed. One goroutine at a time calls it.
+func (g *Gateway) saveKept() error {
+	data, err := json.Marshal(kept{g.since, g.ledger.Marks(), g.known.Seen()})
 	if err != nil || bytes.Equal(data, g.saved) {
 		return err
 	}

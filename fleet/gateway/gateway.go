@@ -96,7 +96,11 @@ func Start(o Options) (g *Gateway, err error) {
 	if g.roster, err = join.OpenRoster(filepath.Join(o.Dir, "hosts")); err != nil {
 		return g, err
 	}
-	if err := g.restore(); err != nil {
+	k, err := g.readKept()
+	if err != nil {
+		return g, err
+	}
+	if err := g.restore(k); err != nil {
 		return g, err
 	}
 	if g.program, err = startProgram(o.Program, o.Dir, o.Listen, o.Log); err != nil {
@@ -112,7 +116,7 @@ func Start(o Options) (g *Gateway, err error) {
 	if err := g.followHosts(); err != nil {
 		return g, err
 	}
-	if err := g.keepEvents(ctx); err != nil {
+	if err := g.keepEvents(ctx, k); err != nil {
 		return g, err
 	}
 	if g.dialer, err = conn.NewDialer(g.nc, conn.Options{Streams: mostStreams}); err != nil {

@@ -56,7 +56,7 @@ func (g *Gateway) followHosts() error {
 }
 
 // restore makes the hosts of the roster known, with what an earlier process has saved.
-func (g *Gateway) restore() error {
+func (g *Gateway) restore(k kept) error {
 	hosts, err := g.roster.Hosts()
 	if err != nil {
 		return err
@@ -75,6 +75,9 @@ func (g *Gateway) restore() error {
 		if err != nil {
 			g.o.Log.Warn("what was known of a host is lost until it connects", "host", h.Name, "error", err)
 			continue
+		}
+		if seen := k.Seen[h.Name]; seen.After(s.Seen) {
+			s.Seen = seen
 		}
 		g.known.Restore(h.Name, s, g.o.Now())
 	}
@@ -98,8 +101,8 @@ func (g *Gateway) saveHosts(stop <-chan struct{}) {
 				g.o.Log.Warn("what is known of a host couldn't be saved", "host", host, "error", err)
 			}
 		}
-		if err := g.saveMarks(); err != nil {
-			g.o.Log.Warn("how far the hosts' events are known couldn't be saved", "error", err)
+		if err := g.saveKept(); err != nil {
+			g.o.Log.Warn("when the hosts were heard of couldn't be saved", "error", err)
 		}
 	}
 }

@@ -142,7 +142,10 @@ func (r *Registry) Heard(host string, data []byte, now time.Time) (stale bool, e
 	if h.seen.IsZero() || now.Sub(h.seen) > Absent {
 		h.from = now
 	}
-	h.seen, h.beat, h.saved = now, b, false
+	if b.Version != h.beat.Version || b.Running != h.beat.Running || !slices.Equal(b.Labels, h.beat.Labels) {
+		h.saved = false
+	}
+	h.seen, h.beat = now, b
 	return h.rows.Number != b.Rows, nil
 }
 
@@ -231,9 +234,22 @@ func (k *known) at(name string, now time.Time) Host {
 
 // Saved is a host as a file has it, for the next gateway process: its rows stay known while it is away.
 type Saved struct {
-	Seen time.Time `json:"seen"`
+	Seen time.Time `json:"seen"` // when this was saved; it may have been seen later
 	Beat Beat      `json:"beat"`
 	Rows Rows      `json:"rows"`
+}
+
+// Seen is when each host was last heard of. It changes with each beat, so it is saved apart from the rest.
+func (r *Registry) Seen() map[string]time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := map[string]time.Time{}
+	for name, k := range r.hosts {
+		if !k.seen.IsZero() {
+			out[name] = k.seen
+		}
+	}
+	return out
 }
 
 // Unsaved are the hosts whose entries have changed since the last call.

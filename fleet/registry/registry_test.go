@@ -128,6 +128,15 @@ func TestRestored(t *testing.T) {
 	if len(saved) != 1 || len(r.Unsaved()) != 0 {
 		t.Fatalf("%+v, then %+v", saved, r.Unsaved())
 	}
+	later := now.Add(time.Second)
+	_, _ = r.Heard("box2", encode(t, Beat{Rows: 7}), later)
+	if len(r.Unsaved()) != 0 || !r.Seen()["box2"].Equal(later) {
+		t.Error("a beat that says nothing new has the host's file written, or isn't noted")
+	}
+	_, _ = r.Heard("box2", encode(t, Beat{Rows: 7, Running: 1}), later)
+	if len(r.Unsaved()) != 1 {
+		t.Error("another beat isn't saved")
+	}
 	next := New()
 	next.Restore("box2", saved["box2"], now)
 	if len(next.Hosts(now)) != 0 {
