@@ -32,7 +32,7 @@ func fleetHosts() int {
 // sessionsOfMany is how many sessions each of those hosts has.
 const sessionsOfMany = 20
 
-// standIn is a host of which only its word is there: its beats, its rows and its events are what a real one sends. A
+// standIn sends the beats, the rows and the events of a host, and has no server. A
 // thousand real servers don't fit on one machine.
 type standIn struct {
 	name, key string
