@@ -55,8 +55,9 @@ var startups = []startup{
 	{subtype: agent.SubtypeOAuthLogin, title: titleSignInFailed, head: pattern.New(`^(?:✘ )?OAuth error:`), under: underLogin},
 }
 
-// notLoggedIn is at the right of the footer while Claude has no credentials: each message would fail.
-var notLoggedIn = pattern.New(`(?m)(?:^|  )Not logged in · (?:Please )?[Rr]un /login$`)
+// notLoggedIn is at the right of the footer while Claude has no credentials: each message would fail. At 80 columns one
+// blank is left before it.
+var notLoggedIn = pattern.New(`(?m)(?:^| )Not logged in · (?:Please )?[Rr]un /login$`)
 
 // signedOut makes a prompt of an empty composer whose footer says that no one is signed in. Typed text, such
 // as /login, takes the prompt's place.

@@ -17,6 +17,7 @@ func TestSignedOut(t *testing.T) {
 	}{
 		"2.1.197":       {rule + empty + rule + "  ? for shortcuts · ← for agents        Not logged in · Run /login\n", true},
 		"2.1.330":       {rule + empty + rule + "  ⏵⏵ auto mode on (shift+tab to cycle)    Not logged in · run /login\n", true},
+		"80 columns":    {rule + empty + rule + "  ⏸ manual mode on · ? for shortcuts · ← for agents Not logged in · run /login\n                                                            ◐ medium · /effort\n", true},
 		"a row of its":  {rule + empty + rule + "  ? for shortcuts\n  Not logged in · Run /login\n", true},
 		"typed text":    {rule + draft + rule + "  Not logged in · Run /login\n", false},
 		"at work":       {"✻ Thinking… (3s)\n\n" + rule + empty + rule + "  Not logged in · Run /login\n", false},
