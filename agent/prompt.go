@@ -107,7 +107,11 @@ func (p *Request) Sign() {
 		Questions                                     []Question
 		ID                                            string `json:",omitempty"`
 	}{
-		p.Type, p.Subtype, p.Agent, p.Tool, p.Title, &p.FullInput, p.Text, p.URL, p.Raw, p.Schema, p.Options, p.Questions, "",
+		p.Type, p.Subtype, p.Agent, p.Tool, p.Title, &p.FullInput, p.Text, p.URL, p.Raw, p.Schema, orNil(p.Options), nil, "",
+	}
+	for _, q := range p.Questions { // a list without entries and none are the same, because JSON's are never null
+		q.Options, q.Descriptions = orNil(q.Options), orNil(q.Descriptions)
+		all.Questions = append(all.Questions, q)
 	}
 	if p.Alike {
 		all.ID = p.ID
@@ -130,6 +134,44 @@ func (p *Request) Sign() {
 	}
 	sum := sha256.Sum256(data)
 	p.Digest = hex.EncodeToString(sum[:16])
+}
+
+func orNil(list []string) []string {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}
+
+// Whole reports whether the prompt's digest is that of what it has. One that came as JSON may lack a part of what it
+// was signed with.
+func (p *Request) Whole() bool {
+	again := *p
+	if again.FullInput == "" && p.Input != nil && !p.InputTruncated {
+		again.FullInput = *p.Input
+	}
+	for _, again.Alike = range []bool{false, true} {
+		if again.Sign(); again.Digest == p.Digest {
+			return true
+		}
+	}
+	return false
+}
+
+// RequestOf is a row's prompt; nil for none. That of another host's row is JSON.
+func RequestOf(p api.Prompt) *Request {
+	switch p := p.(type) {
+	case *Request:
+		return p
+	case nil:
+		return nil
+	}
+	var r Request
+	data, err := json.Marshal(p)
+	if err != nil || json.Unmarshal(data, &r) != nil {
+		return nil
+	}
+	return &r
 }
 
 // Question is one of the questions that a prompt asks at once.

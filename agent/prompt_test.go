@@ -1,6 +1,10 @@
 package agent
 
-import "testing"
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
 
 // TestSign: the digest covers what is asked, also where only the text and the options of a question
 // are known.
@@ -16,5 +20,35 @@ func TestSign(t *testing.T) {
 	}
 	if ask("Delete all?", "Yes", "No") == one || ask("Keep all?", "No", "Yes") == one {
 		t.Error("another question has the same digest")
+	}
+}
+
+// TestWhole: a prompt that came as JSON has its digest if nothing of it was lost.
+func TestWhole(t *testing.T) {
+	plain := &Request{ID: "p1", Type: PromptQuestion, Questions: []Question{{Text: "Which?", Options: []string{"a"}}}}
+	short := &Request{ID: "p2", Type: PromptPermission, Options: []string{"Yes", "No"}}
+	short.SetInput("make")
+	long := &Request{ID: "p3", Type: PromptPermission}
+	long.SetInput(strings.Repeat("make ", 100))
+	raw := &Request{ID: "p4", Type: PromptPermission, Raw: json.RawMessage(`{"command":"make"}`)}
+	raw.SetInput("make")
+	alike := &Request{ID: "p5", Type: PromptPermission, Alike: true}
+	for _, c := range []struct {
+		r     *Request
+		whole bool
+	}{{plain, true}, {short, true}, {long, false}, {raw, false}, {alike, true}} {
+		c.r.Sign()
+		data, err := json.Marshal(c.r.Clone())
+		var r Request
+		if err == nil {
+			err = json.Unmarshal(data, &r)
+		}
+		if err != nil || r.Whole() != c.whole {
+			t.Errorf("%s: whole %v, want %v (%v)", r.ID, r.Whole(), c.whole, err)
+		}
+		other := "another"
+		if r.Tool = &other; r.Whole() {
+			t.Errorf("%s has its digest of another tool", r.ID)
+		}
 	}
 }

@@ -83,6 +83,9 @@ func (c *client) leave() error {
 	return c.over
 }
 
+// Restore puts the terminal of a client right that was attached through a connection that broke.
+const Restore = syncEnd + marginReset + penReset + inputReset + leaveAlternate + penReset + kittyReset + colorReset + cursorReset + titlePop + "\r\n"
+
 // drained waits until no write is under way.
 func (c *client) drained(deadline <-chan time.Time) bool {
 	if !c.out.busy {

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -124,7 +123,7 @@ func waiting(_ context.Context, c *Call) error {
 		lines := [][]string{{"NAME", "STATE", "SINCE", "AGENT", "ASKS", "ANSWER WITH"}}
 		for _, r := range rows {
 			what, answer := "-", "-"
-			if p := promptOf(r.Prompt); p != nil {
+			if p := agent.RequestOf(r.Prompt); p != nil {
 				what, answer = asksFor(p), answerWith(r.Session, p)
 			}
 			if r.Failure != nil {
@@ -158,22 +157,6 @@ func (c *Call) waitingRows(list []*sessions.Session) []api.Session {
 	}
 	sort.SliceStable(rows, func(i, j int) bool { return rows[i].Since.Before(rows[j].Since.Time) })
 	return rows
-}
-
-// promptOf is a row's prompt; nil for none. That of another host's row is JSON.
-func promptOf(p api.Prompt) *agent.Request {
-	switch p := p.(type) {
-	case *agent.Request:
-		return p
-	case nil:
-		return nil
-	}
-	var r agent.Request
-	data, err := json.Marshal(p)
-	if err != nil || json.Unmarshal(data, &r) != nil {
-		return nil
-	}
-	return &r
 }
 
 // asksFor is what a prompt asks, on one line.

@@ -353,3 +353,13 @@ func matchesAway(word, host string, s api.Session) bool {
 	}
 	return word == "all" || word == s.Session || word == s.ID
 }
+
+// OtherHosts are the fleet's other hosts with their sessions, for a caller that sees the part of them that
+// Identity.SeesOn says; nil on a server that isn't a gateway.
+func (s *Service) OtherHosts(r Request) []registry.Host {
+	id := r.Identity()
+	if s.Fleet.Known == nil || id.Kind == keys.KindAgent || id.May("ls", keys.Viewer) != nil {
+		return nil
+	}
+	return s.Fleet.Known()
+}

@@ -22,8 +22,11 @@ type (
 // By says in an event who caused it.
 type By = loop.By
 
-// View is what a status shows of the agent.
-type View = track.View
+// View is what a status shows of the agent, and Look what git said of its folder.
+type (
+	View = track.View
+	Look = worktree.Look
+)
 
 // Status is an immutable picture of a session. The session's loop publishes it at
 // each change. Reading it never waits.

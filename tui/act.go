@@ -120,10 +120,7 @@ func (m *Model) pressList(k Key) Effect {
 	case " ":
 		m.mark()
 	case "S":
-		m.by = (m.by + 1) % groupings
-		m.order = nil // the person sorts the list, so it may move
-		m.sort()
-		m.Flash("grouped by "+m.by.String()+" · S: by "+((m.by+1)%groupings).String(), faint)
+		m.regroup()
 	case "W":
 		m.openWall()
 	case "M":
@@ -191,6 +188,10 @@ func (m *Model) attach(k Key) Effect {
 	}
 	if s.Over() {
 		m.Flash(s.Name+" has ended: you can't attach to it", faint)
+		return nil
+	}
+	if m.lost(s) != nil {
+		m.Flash(m.unreachable(s), failed)
 		return nil
 	}
 	m.markSeen()

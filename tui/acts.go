@@ -19,6 +19,7 @@ type action struct {
 	words           func(*sessions.Status) []string       // the verb's words; nil: the session is its argument
 	always          bool                                  // asks for it also for one session that isn't marked
 	do              func(*Model, *sessions.Status) Effect // nil: the verb runs
+	here            bool                                  // only for sessions of this server, not of a fleet's other hosts
 }
 
 // actions lists all of them, in the order of the help page. Those that the person may not use are
@@ -33,15 +34,15 @@ func actions() []action {
 		{key: "N", verb: "rename", does: "rename it", do: (*Model).rename},
 		{key: "F", verb: "fork", does: "fork its conversation", do: (*Model).fork},
 		{key: "T", verb: "tag", does: "change its tags", all: true, do: (*Model).editTags},
-		{key: "h", verb: "screen", does: "scrollback", do: (*Model).history},
+		{key: "h", verb: "screen", does: "scrollback", here: true, do: (*Model).history},
 		{key: "e", verb: "explain", does: "explain its state", do: page("explain", "Evidence for the state of %s", "explain")},
 		{key: "l", verb: "transcript", does: "its session log", do: page("transcript", "Session log of %s · a number opens a part", "transcript")},
-		{key: "v", verb: "transcript", does: "its conversation", do: (*Model).openTalk},
+		{key: "v", verb: "transcript", does: "its conversation", here: true, do: (*Model).openTalk},
 		{key: "E", verb: "watch", does: "its newest events", do: (*Model).events},
 		{key: "u", verb: "queue", does: "queued messages", do: (*Model).queued},
 		{key: "D", verb: "worktree", does: "diff of its worktree", do: (*Model).treeDiff},
 		{key: "w", verb: "who", does: "who is attached", do: page("who", "Who is attached to %s", "who")},
-		{key: "A", verb: "audit", does: "audit log, last day", do: page("audit", "Audit log of %s, last day", "audit", "--since", "24h", "--session")},
+		{key: "A", verb: "audit", does: "audit log, last day", here: true, do: page("audit", "Audit log of %s, last day", "audit", "--since", "24h", "--session")},
 	}
 }
 
@@ -99,7 +100,7 @@ func actOn(d action, s *sessions.Status) Act {
 }
 
 func (m *Model) may(d action, s *sessions.Status) bool {
-	return m.world.May[d.verb] && (d.can == nil || d.can(s))
+	return m.world.May[d.verb] && (d.can == nil || d.can(s)) && !(d.here && away(s))
 }
 
 // confirm is an action that waits for the person's yes.
@@ -142,7 +143,7 @@ func page(kind, title string, words ...string) func(*Model, *sessions.Status) Ef
 
 // treeDiff shows the work in the session's worktree.
 func (m *Model) treeDiff(s *sessions.Status) Effect {
-	if s.Worktree == nil {
+	if s.Worktree == nil && !away(s) {
 		m.Flash(s.Name+" has no worktree: it works in "+s.Cwd+" itself", faint)
 		return nil
 	}
@@ -159,7 +160,7 @@ func (m *Model) events(s *sessions.Status) Effect {
 	}
 	return m.act(Act{
 		Kind: "page watch", Session: s.ID, Name: s.Name, Text: true, end: true, title: "Newest events of " + s.Name,
-		Words: []string{"watch", s.ID, "--past", "--since", fmt.Sprintf("%s:%d", s.ID, since)},
+		Words: []string{"watch", s.ID, "--past", "--since", fmt.Sprintf("%s:%d", strings.TrimPrefix(s.ID, hostOf(s)+"/"), since)},
 	}, "loading")
 }
 

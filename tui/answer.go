@@ -89,6 +89,14 @@ func partly(r *agent.Request) string {
 	return ""
 }
 
+// partly is like the function, for the chosen session's prompt. That of another host is whole if it has the digest.
+func (m *Model) partly(r *agent.Request) string {
+	if why := partly(r); why != "" || !m.world.Cut[m.selected] {
+		return why
+	}
+	return "the card may lack a part of what " + hostOf(m.current()) + " asks: attach, and answer there"
+}
+
 // missing is how many bytes of the input the card does not have.
 func missing(r *agent.Request) int {
 	if r.Input == nil {
@@ -111,7 +119,7 @@ func inputOf(r *agent.Request) string {
 
 // tooEarly says why a key isn't accepted yet. It is empty if the key is accepted.
 func (m *Model) tooEarly(r *agent.Request, kind string) string {
-	switch why := partly(r); {
+	switch why := m.partly(r); {
 	case refuses[kind] && (m.card.met || m.settled()):
 		return ""
 	case refuses[kind]:
@@ -219,7 +227,7 @@ func (m *Model) cardHints(r *agent.Request) []hint {
 		}
 	}
 	switch {
-	case partly(r) != "":
+	case m.partly(r) != "":
 		a = only(a, refuses)
 		if m.world.May["attach"] {
 			list = append(list, hint{"o", "attach to answer"})

@@ -99,6 +99,9 @@ func (m *Model) Finish(d Done, now time.Time) Effect {
 		return nil
 	case d.Kind == "new" || d.Kind == "fork":
 		m.wanted = v.ID
+		if host, _, away := strings.Cut(d.Session, "/"); away {
+			m.wanted = OnHost(host, v.ID)
+		}
 	}
 	m.flashResult(m.success(d, v), rests)
 	if d.Kind == "respond" {
@@ -154,7 +157,7 @@ func (m *Model) success(d Done, v verdict) string {
 		return text
 	}
 	name := d.Name
-	if v.Session != "" {
+	if v.Session != "" && !strings.Contains(d.Session, "/") { // another host says its own name
 		name = oneLine(v.Session)
 	}
 	if text, ok := doneTexts[d.Kind]; ok {

@@ -13,9 +13,13 @@ type flow struct {
 }
 
 // choose takes over what the person has chosen in an earlier visit.
-func (m *Model) choose(c Choices) { m.mouse.off, m.advance, m.by = c.NoMouse, c.Advance, c.By }
+func (m *Model) choose(c Choices) {
+	m.mouse.off, m.advance, m.by, m.mixed = c.NoMouse, c.Advance, c.By, c.Mixed
+}
 
-func (m *Model) chosen() Choices { return Choices{NoMouse: m.mouse.off, Advance: m.advance, By: m.by} }
+func (m *Model) chosen() Choices {
+	return Choices{NoMouse: m.mouse.off, Advance: m.advance, By: m.by, Mixed: m.mixed}
+}
 
 // inOrder are the sessions that the list shows, or those that have tiles on the Wall.
 func (m *Model) inOrder() []string {

@@ -32,7 +32,7 @@ func (m *Model) helpKeys() []hint {
 	return append(list,
 		hint{":", "run any verb; tab completes"},
 		hint{"/", "filter: name, #tag, state"},
-		hint{"S", "group by state, folder, tag"},
+		hint{"S", "group by state, folder, tag" + map[bool]string{true: ", host"}[len(m.world.Hosts) > 0]},
 		hint{"b", "bell, notification or none"},
 		hint{"M", "mouse on or off"},
 		hint{"q esc", "back; q in the list: leave"},

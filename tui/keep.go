@@ -10,7 +10,7 @@ import (
 
 // rename opens the editor for a session's new name.
 func (m *Model) rename(s *sessions.Status) Effect {
-	m.open(editing{what: renaming, session: s.ID, label: "New name of " + s.Name, text: s.Name}, true)
+	m.open(editing{what: renaming, session: s.ID, label: "New name of " + s.Name, text: ownName(s)}, true)
 	return nil
 }
 
@@ -75,6 +75,8 @@ func removeText(list []*sessions.Status) string {
 	}
 	text += " Its screen and output are deleted."
 	switch {
+	case away(s):
+		text += " A worktree goes too, unless it has changes or commits that no other branch has."
 	case s.Worktree == nil:
 	case s.Look != nil && s.Look.Changed > 0:
 		text += fmt.Sprintf(" Its worktree stays, because files are changed (%d): %s", s.Look.Changed, s.Worktree.Path)

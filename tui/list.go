@@ -25,10 +25,10 @@ func (m *Model) rowsOf(c columns) []listRow {
 	for i, id := range m.order {
 		g := m.groups[id]
 		if headed && (i == 0 || g.title != before) {
-			if i > 0 {
+			if i > 0 && m.listMost() >= headedRows {
 				all = append(all, listRow{})
 			}
-			all = append(all, listRow{head: fmt.Sprintf("%s  %d", g.title, m.count(m.order[i:], g.title)), tone: g.tone})
+			all = append(all, m.headOf(m.order[i:]))
 		}
 		before = g.title
 		all = append(all, listRow{id: id})
@@ -36,7 +36,7 @@ func (m *Model) rowsOf(c columns) []listRow {
 			all = append(all, listRow{id: id, second: true})
 		}
 	}
-	return all
+	return append(all, m.emptyHosts()...)
 }
 
 // count is how many sessions from the first on are in the group. One that keeps its place although it is in
@@ -46,7 +46,7 @@ func (m *Model) count(ids []string, title string) (n int) {
 		if m.groups[id].title != title {
 			break
 		}
-		if s := m.byID[id]; s != nil && m.by.groupOf(s).title == title {
+		if s := m.byID[id]; s != nil && m.grouped().groupOf(s).title == title {
 			n++
 		}
 	}
@@ -66,10 +66,14 @@ func (m *Model) lines(width int) int {
 const (
 	headedRows = 14 // for headings with room between the groups
 	titledRows = 8  // for titles of the columns
+	hostRows   = 5  // for headings of hosts, without room between the groups
 )
 
-// headed reports whether groups have headings. Without room for them, a column names the state.
-func (m *Model) headed() bool { return m.listMost() >= headedRows }
+// headed reports whether groups have headings. Without room for them, a column names the state. Those of hosts say
+// how the hosts are, so they need little room.
+func (m *Model) headed() bool {
+	return m.listMost() >= headedRows || m.grouped() == byHost && m.listMost() >= hostRows
+}
 
 // titled reports whether the columns have titles.
 func (m *Model) titled() bool { return m.listMost() >= titledRows && len(m.order) > 0 }
@@ -144,7 +148,7 @@ func (m *Model) columns(w int) columns {
 			left -= width + 1
 		}
 	}
-	if !m.headed() && m.by == byState {
+	if !m.headed() && m.grouped() == byState {
 		take(&c.state, stateCols, leastDoing)
 	}
 	take(&c.agent, min(kind, agentMost), goodDoing)
@@ -172,7 +176,7 @@ func titleWide(w, most int) int {
 }
 
 func (m *Model) drawList(a area) {
-	if len(m.order) == 0 {
+	if len(m.order) == 0 && len(m.emptyHosts()) == 0 {
 		m.drawNone(a)
 		return
 	}
@@ -269,7 +273,10 @@ func (m *Model) drawRow(a area, y int, c columns, s *sessions.Status, first bool
 	case m.unseen(s):
 		a.text(1, y, 2, style(accent), a.glyph("•", "+"))
 	}
-	if m.unseen(s) || needs(s) {
+	switch {
+	case m.lost(s) != nil:
+		name = faint
+	case m.unseen(s) || needs(s):
 		name = strong
 	}
 	a.text(2, y, 3, style(look.tone), t.icon(s.Now))

@@ -19,6 +19,8 @@ import (
 type World struct {
 	Sessions []*sessions.Status // the sessions that the person may see
 	May      Rights             // the verbs that the person may use
+	Hosts    []FleetHost        // of a fleet, at its gateway: names of sessions begin with their host
+	Cut      map[string]bool    // ids of sessions whose prompt isn't known whole
 
 	Profiles   []string // profiles that the person may start a session from
 	OwnCommand bool     // whether the person may start a session with any command
@@ -62,6 +64,7 @@ type listing struct {
 	world    World
 	byID     map[string]*sessions.Status
 	by       grouping
+	mixed    bool             // sessions of all hosts are grouped by by
 	order    []string         // ids in the order of the list
 	groups   map[string]group // of these sessions
 	depths   map[string]int   // of those that are shown below their parents

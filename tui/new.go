@@ -78,7 +78,7 @@ func recentFolders(last string, list []*sessions.Status) []string {
 	if last != "" {
 		all = append(all, last)
 	}
-	list = slices.Clone(list)
+	list = slices.DeleteFunc(slices.Clone(list), away) // whose folders are on other machines
 	slices.SortStableFunc(list, func(a, b *sessions.Status) int { return b.Created.Compare(a.Created.Time) })
 	for _, s := range list {
 		dir := s.Cwd

@@ -43,10 +43,11 @@ const (
 	byState grouping = iota
 	byFolder
 	byTag
-	groupings // how many there are
+	groupings             // how many there are on one machine
+	byHost    = groupings // at a fleet's gateway
 )
 
-func (g grouping) String() string { return [...]string{"state", "folder", "tag"}[g] }
+func (g grouping) String() string { return [...]string{"state", "folder", "tag", "host"}[g] }
 
 // MarshalText writes the grouping's name.
 func (g grouping) MarshalText() ([]byte, error) { return []byte(g.String()), nil }
@@ -75,6 +76,8 @@ const last = "\U0010ffff"
 // groupOf is the group of a session.
 func (g grouping) groupOf(s *sessions.Status) group {
 	switch g {
+	case byHost:
+		return hostGroup(s)
 	case byFolder:
 		where := s.Cwd
 		if s.Worktree != nil {
@@ -121,7 +124,7 @@ func (m *Model) sort() {
 	shown := m.matching()
 	groups := make(map[string]group, len(shown))
 	for _, s := range shown {
-		groups[s.ID] = m.by.groupOf(s)
+		groups[s.ID] = m.grouped().groupOf(s)
 	}
 	slices.SortFunc(shown, func(a, b *sessions.Status) int {
 		return cmp.Or(cmp.Compare(groups[a.ID].order, groups[b.ID].order), inbox(a, b))

@@ -52,7 +52,7 @@ func (m *Model) drawSession(a area) {
 		m.drawCard(body, s)
 		return
 	}
-	if s.Exit != nil {
+	if s.Exit != nil && !away(s) { // its host knows how it ended
 		rows := m.drawEnded(body, s)
 		body = body.part(0, rows, body.w, body.h-rows)
 	}
@@ -129,7 +129,13 @@ func (m *Model) drawHead(a area, s *sessions.Status) {
 func (m *Model) drawScreen(a area, s *sessions.Status) {
 	shot := m.pictures[s.ID].screen
 	if shot == nil {
-		a.text(1, 1, -1, m.theme.style(faint), m.pictures[s.ID].why)
+		lines := []string{m.pictures[s.ID].why}
+		if away(s) {
+			lines = wrap(m.elsewhere(s), a.w-2)
+		}
+		for y, text := range lines {
+			a.text(1, 1+y, -1, m.theme.style(faint), text)
+		}
 		return
 	}
 	top, left := crop(shot, a.w, a.h)

@@ -73,9 +73,10 @@ var ErrGone = errors.New("the client is gone")
 
 // Times of the program around the model.
 const (
-	frameTime = time.Second / 30
-	leaveTime = time.Second            // for a client to take the last message
-	replyTime = 300 * time.Millisecond // for a terminal to answer, so that no answer reaches the shell
+	frameTime  = time.Second / 30
+	rereadTime = time.Second            // between two looks at a fleet's other hosts
+	leaveTime  = time.Second            // for a client to take the last message
+	replyTime  = 300 * time.Millisecond // for a terminal to answer, so that no answer reaches the shell
 )
 
 // dashboard is the tea.Model of one person's dashboard. Goroutines send it messages, and verbs run
@@ -324,6 +325,10 @@ func (d *dashboard) settle() tea.Cmd {
 		next = earlier(next, d.nextDraw)
 	}
 	if !d.reread.IsZero() {
+		next = earlier(next, d.reread)
+	}
+	if len(d.model.world.Hosts) > 0 && d.reread.IsZero() { // other hosts send no events to this log
+		d.reread = now.Add(rereadTime)
 		next = earlier(next, d.reread)
 	}
 	d.clock.Reset(max(next.Sub(now), 0))

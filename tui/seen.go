@@ -10,6 +10,7 @@ type Choices struct {
 	NoMouse bool     `json:"no_mouse,omitempty"` // the terminal keeps its mouse
 	Advance bool     `json:"advance,omitempty"`  // after an answer, the next session that needs input is selected
 	By      grouping `json:"by"`
+	Mixed   bool     `json:"mixed,omitempty"` // at a fleet's gateway: By holds, instead of groups by host
 }
 
 // Change sets what a dashboard has changed. A person may have several dashboards, and each may change another
@@ -23,6 +24,9 @@ func (c *Choices) Change(was, now Choices) {
 	}
 	if now.By != was.By {
 		c.By = now.By
+	}
+	if now.Mixed != was.Mixed {
+		c.Mixed = now.Mixed
 	}
 }
 

@@ -50,7 +50,7 @@ func (m *Model) layout() layout {
 		l.split, l.preview = true, true
 		h := min(m.lines(body.w), m.listMost())
 		if len(m.order) == 0 {
-			h = noneRows
+			h = max(noneRows, h)
 		}
 		l.list.h = h
 		l.side = box{0, body.y + h, m.cols, body.h - h}
@@ -208,7 +208,11 @@ func (m *Model) listTitle() string {
 	case all == 1:
 		text = "1 session"
 	}
-	return text + " by " + m.by.String()
+	text += " by " + m.grouped().String()
+	if lost := m.lostHosts(); lost != "" {
+		text += " · " + lost
+	}
+	return text
 }
 
 // counted is how many of stateGroups the header counts.
@@ -318,8 +322,8 @@ func (m *Model) hints() []hint {
 	if len(m.world.Sessions) > 1 {
 		list = append(list, hint{"/", "filter"})
 	}
-	if m.by != byState && !l.beside { // otherwise the title has it
-		list = append(list, hint{"S", "by " + m.by.String()})
+	if by := m.grouped(); by != byState && !l.beside { // otherwise the title has it
+		list = append(list, hint{"S", "by " + by.String()})
 	}
 	if m.advance {
 		list = append(list, hint{"a", "goes on by itself"})

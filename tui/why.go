@@ -49,6 +49,8 @@ func (m *Model) mayNot(verb string) string { return m.who() + ": you may not use
 // unable says why an action or a message isn't possible for a session.
 func (m *Model) unable(s *sessions.Status) string {
 	switch {
+	case away(s):
+		return "not from here for a session of " + hostOf(s) + ": o attaches, and : runs any verb there"
 	case s.Over() && m.world.May["restart"]:
 		return s.Name + " has ended: R restarts it"
 	case s.Over():

@@ -13,7 +13,6 @@ import (
 	"io"
 	"net"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -131,58 +130,59 @@ func (g *Gateway) Renew(name string, older *gossh.Certificate) (*gossh.Certifica
 }
 
 // Run runs a command on the host for the caller of s, its subsystem, or a shell, and returns the exit status.
-// It ends when the host's session does, when the caller leaves, or when the caller has fewer rights at the gateway
-// than person, who the client's pass is for. The client can't be used afterwards.
-func Run(client *gossh.Client, s *sshd.Session, person keys.Identity, command string) (int, error) {
-	return run(client, s, person, command, streams{s.Input.Reader, s, s.Stderr(), true})
+// What the host says beside the output goes to messages. Run ends when the host's session does, when the caller leaves,
+// or when the caller has fewer rights at the gateway than person, who the client's pass is for. The client can't be
+// used afterwards.
+func Run(client *gossh.Client, s *sshd.Session, person keys.Identity, command string, messages io.Writer) (int, error) {
+	return run(s.Context(), client, s, person, Command{command, s.Terminal != nil, nil, s, messages})
 }
 
-// Exec is Run for a command that gets no input, and whose output goes elsewhere.
-func Exec(client *gossh.Client, s *sshd.Session, person keys.Identity, command string, out, messages io.Writer) (int, error) {
-	none := func(context.Context) io.Reader { return strings.NewReader("") }
-	return run(client, s, person, command, streams{none, out, messages, false})
+// Command is one that a caller has run besides its own session, such as on several hosts at once.
+type Command struct {
+	Line          string
+	Terminal      bool      // the host prints for a person
+	In            io.Reader // nil: the caller's own input, with its window and signals
+	Out, Messages io.Writer
 }
 
-// streams are a run's ends at the gateway.
-type streams struct {
-	in            func(context.Context) io.Reader
-	out, messages io.Writer
-	signals       bool // the caller's signals go to this run
+// Exec is Run for a command with an input and outputs of its own, until ctx ends.
+func Exec(ctx context.Context, client *gossh.Client, s *sshd.Session, person keys.Identity, c Command) (int, error) {
+	return run(ctx, client, s, person, c)
 }
 
-func run(client *gossh.Client, s *sshd.Session, person keys.Identity, command string, with streams) (int, error) {
+func run(ctx context.Context, client *gossh.Client, s *sshd.Session, person keys.Identity, c Command) (int, error) {
 	defer client.Close()
-	session, input, err := begin(client, s, command, with)
+	session, input, err := begin(ctx, client, s, c)
 	if err != nil {
 		return 0, err
 	}
 	defer session.Close()
-	return follow(client, session, s, person, with, input)
+	return follow(ctx, client, session, s, person, c, input)
 }
 
 // begin starts the command within connectTime, or until the caller leaves. A host that logs a caller in and answers
 // nothing else holds up no caller.
-func begin(client *gossh.Client, s *sshd.Session, command string, with streams) (*gossh.Session, io.WriteCloser, error) {
-	ctx, cancel := context.WithTimeout(s.Context(), connectTime)
+func begin(caller context.Context, client *gossh.Client, s *sshd.Session, c Command) (*gossh.Session, io.WriteCloser, error) {
+	ctx, cancel := context.WithTimeout(caller, connectTime)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { _ = client.Close() })
 	defer stop()
-	session, input, err := start(client, s, command, with)
+	session, input, err := start(client, s, c)
 	switch {
-	case err != nil && s.Context().Err() != nil:
-		err = context.Cause(s.Context())
+	case err != nil && caller.Err() != nil:
+		err = context.Cause(caller)
 	case err != nil && ctx.Err() != nil:
 		err = fmt.Errorf("%w: it doesn't answer within %s", ErrUnreachable, connectTime)
 	}
 	return session, input, err
 }
 
-func start(client *gossh.Client, s *sshd.Session, command string, with streams) (*gossh.Session, io.WriteCloser, error) {
+func start(client *gossh.Client, s *sshd.Session, c Command) (*gossh.Session, io.WriteCloser, error) {
 	session, err := client.NewSession()
 	if err != nil {
 		return nil, nil, fmt.Errorf("open a session: %w", err)
 	}
-	session.Stdout, session.Stderr = with.out, with.messages
+	session.Stdout, session.Stderr = c.Out, c.Messages
 	input, err := session.StdinPipe()
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the host's input: %w", err)
@@ -190,19 +190,19 @@ func start(client *gossh.Client, s *sshd.Session, command string, with streams) 
 	for name, value := range s.Env() {
 		_ = session.Setenv(name, value) // the host keeps what it wants
 	}
-	if s.Terminal != nil {
+	if c.Terminal && s.Terminal != nil {
 		cols, rows := s.Window()
 		if err := session.RequestPty(s.Terminal.Term, rows, cols, gossh.TerminalModes{}); err != nil {
 			return nil, nil, fmt.Errorf("open a terminal: %w", err)
 		}
 	}
 	switch {
-	case s.Subsystem() != "":
+	case c.In == nil && s.Subsystem() != "":
 		err = session.RequestSubsystem(s.Subsystem())
-	case command == "":
+	case c.Line == "":
 		err = session.Shell()
 	default:
-		err = session.Start(command)
+		err = session.Start(c.Line)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("start: %w", err)
@@ -211,12 +211,14 @@ func start(client *gossh.Client, s *sshd.Session, command string, with streams) 
 }
 
 // follow passes on what the caller does until the host's session ends.
-func follow(client *gossh.Client, session *gossh.Session, s *sshd.Session, person keys.Identity, with streams, input io.WriteCloser) (int, error) {
-	ctx, cancel := context.WithCancelCause(s.Context())
+func follow(caller context.Context, client *gossh.Client, session *gossh.Session, s *sshd.Session, person keys.Identity, c Command, input io.WriteCloser) (int, error) {
+	ctx, cancel := context.WithCancelCause(caller)
 	signals := make(chan ssh.Signal, 1)
+	var resized <-chan struct{}
 	var running sync.WaitGroup
 	defer running.Wait()
-	if with.signals {
+	if c.In == nil {
+		c.In, resized = s.Input.Reader(ctx), s.Resized()
 		s.Signals(signals)
 		defer s.Signals(nil)
 	}
@@ -225,7 +227,7 @@ func follow(client *gossh.Client, session *gossh.Session, s *sshd.Session, perso
 	stop := context.AfterFunc(ctx, func() { _ = client.Close() })
 	defer stop()
 	running.Go(func() {
-		_, _ = io.Copy(input, with.in(ctx))
+		_, _ = io.Copy(input, c.In)
 		_ = input.Close()
 	})
 	running.Go(func() {
@@ -235,7 +237,7 @@ func follow(client *gossh.Client, session *gossh.Session, s *sshd.Session, perso
 			select {
 			case <-ctx.Done():
 				return
-			case <-s.Resized():
+			case <-resized:
 				cols, rows := s.Window()
 				_ = session.WindowChange(rows, cols) // an error is the end of the session
 			case signal := <-signals:

@@ -175,7 +175,7 @@ func newFleet(t *testing.T, handle func(*sshd.Session) int) *fleet {
 			fmt.Fprintln(s.Stderr(), err)
 			return 12
 		}
-		status, err := Run(client, s, person, s.RawCommand())
+		status, err := Run(client, s, person, s.RawCommand(), s.Stderr())
 		f.seen <- err
 		if err != nil {
 			fmt.Fprintln(s.Stderr(), err)

@@ -28,7 +28,7 @@ func (d *Dispatcher) dashboard(ctx context.Context, c *sshd.Session, r commands.
 		return d.Commands.Fail(ctx, r, err)
 	}
 	err := tui.Run(ctx, tui.Options{
-		Host: host{d: d, call: c, request: r}, In: c.Input, Out: c, Hangup: c.Hangup, Window: c.Window, Resized: c.Resized(),
+		Host: host{d: d, call: c, request: r, rows: &tui.HostRows{}}, In: c.Input, Out: c, Hangup: c.Hangup, Window: c.Window, Resized: c.Resized(),
 		Term: c.Terminal.Term, Env: c.Env(), Person: tui.Person{Name: id.Name, Role: roleOf(id)}, Address: d.address(c), Now: time.Now, Select: chosen,
 	})
 	if err == nil || errors.Is(err, tui.ErrGone) {
@@ -54,6 +54,7 @@ type host struct {
 	d       *Dispatcher
 	call    *sshd.Session
 	request commands.Request
+	rows    *tui.HostRows
 }
 
 func (h host) World() tui.World {
@@ -64,6 +65,7 @@ func (h host) World() tui.World {
 	}
 	w.Profiles, w.OwnCommand = h.d.Commands.MayStart(h.request)
 	w.May[tui.Typing] = h.d.Commands.MayType(h.request)
+	h.fleet(&w)
 	return w
 }
 
@@ -97,6 +99,9 @@ func (h host) Events() *events.Log { return h.d.Commands.Sessions.Events() }
 func (h host) Attach(ctx context.Context, id string) error {
 	r := h.request
 	r.Line = "attach " + id
+	if strings.Contains(id, "/") {
+		return h.attachAway(r)
+	}
 	to, err := h.d.Commands.Attach(r)
 	if err != nil {
 		return err
@@ -130,7 +135,14 @@ func person(id keys.Identity) string {
 func (h host) Seen() map[string]uint64 { return h.d.seen.Of(person(h.request.Identity())) }
 
 func (h host) SetSeen(seen map[string]uint64) {
-	h.d.seen.Keep(person(h.request.Identity()), seen, func(id string) bool { _, ok := h.d.Commands.Sessions.Find(id); return ok })
+	listed := map[string]bool{}
+	for _, s := range h.World().Sessions {
+		listed[s.ID] = true
+	}
+	h.d.seen.Keep(person(h.request.Identity()), seen, func(id string) bool {
+		_, ok := h.d.Commands.Sessions.Find(id)
+		return ok || listed[id]
+	})
 }
 
 func (h host) Choices() tui.Choices { return h.d.Choices.of(person(h.request.Identity())).Dashboard }
@@ -160,7 +172,7 @@ func (h host) Run(ctx context.Context, a tui.Act) (done tui.Done) {
 		line = []byte(a.Line)
 	}
 	r.Line, r.Terminal, r.In, r.Out, r.Err = string(line), a.Text, strings.NewReader(a.Stdin), &out, &complaints
-	done.Status = h.d.Commands.Run(ctx, r)
+	done.Status = h.run(ctx, r)
 	done.Out, done.Err = out.String(), complaints.String()
 	return done
 }

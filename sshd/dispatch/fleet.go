@@ -10,6 +10,7 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 
 	"berth/api"
+	"berth/attach"
 	"berth/commands"
 	"berth/fleet/relay"
 	"berth/keys"
@@ -40,7 +41,7 @@ func (d *Dispatcher) Fleet(next ssh.Handler) ssh.Handler {
 		case len(to.Hosts) == 1 && !to.Here:
 			exit(s, d.carry(s, r, to))
 		default:
-			exit(s, d.spread(s, r, to))
+			exit(s, d.spread(s.Context(), s, r, to))
 		}
 	}
 }
@@ -48,21 +49,33 @@ func (d *Dispatcher) Fleet(next ssh.Handler) ssh.Handler {
 // carry joins the session to one on another host.
 func (d *Dispatcher) carry(s *sshd.Session, r commands.Request, to commands.Route) int {
 	host := to.Hosts[0]
-	return d.onHost(s, r, to, host, func(client *gossh.Client, person keys.Identity) (int, error) {
-		return relay.Run(client, s, person, to.Line)
+	return d.onHost(s.Context(), s, r, to, host, func(client *gossh.Client, person keys.Identity) (int, error) {
+		status, err := relay.Run(client, s, person, to.Line, r.Err)
+		if errors.Is(err, relay.ErrUnreachable) && s.Terminal != nil {
+			_, err2 := s.Write([]byte(attach.Restore)) // the host can't any more; an error means that the client is gone
+			err = errors.Join(err, err2)
+		}
+		return status, err
+	})
+}
+
+// exec runs a command on one host, with the request's input and for its outputs.
+func (d *Dispatcher) exec(ctx context.Context, s *sshd.Session, r commands.Request, to commands.Route, host string) int {
+	return d.onHost(ctx, s, r, to, host, func(client *gossh.Client, person keys.Identity) (int, error) {
+		return relay.Exec(ctx, client, s, person, relay.Command{Line: to.Line, Terminal: r.Terminal, In: r.In, Out: r.Out, Messages: r.Err})
 	})
 }
 
 // onHost runs a command on a host, with the caller's rights and share.
-func (d *Dispatcher) onHost(s *sshd.Session, r commands.Request, to commands.Route, host string, run func(*gossh.Client, keys.Identity) (int, error)) int {
+func (d *Dispatcher) onHost(ctx context.Context, s *sshd.Session, r commands.Request, to commands.Route, host string, run func(*gossh.Client, keys.Identity) (int, error)) int {
 	person := s.Identity()
-	return d.Commands.Carried(s.Context(), r, to, host, func() (int, error) {
+	return d.Commands.Carried(ctx, r, to, host, func() (int, error) {
 		leave, err := d.carried.enter(person)
 		if err != nil {
 			return 0, err
 		}
 		defer leave()
-		client, err := d.Reach(s.Context(), host, person)
+		client, err := d.Reach(ctx, host, person)
 		if err != nil {
 			return 0, err
 		}
@@ -84,7 +97,7 @@ func ended(host string, err error) error {
 
 // spread runs a command on several hosts at once, and prints each line of theirs as it is complete, with the host's
 // name. A host that is away delays no other. The exit status is the highest.
-func (d *Dispatcher) spread(s *sshd.Session, r commands.Request, to commands.Route) int {
+func (d *Dispatcher) spread(ctx context.Context, s *sshd.Session, r commands.Request, to commands.Route) int {
 	out := &lines{to: r.Out, shaped: to.Shaped}
 	messages := &lines{to: r.Err, messages: true}
 	var mu sync.Mutex // of worst
@@ -108,14 +121,10 @@ func (d *Dispatcher) spread(s *sshd.Session, r commands.Request, to commands.Rou
 		})
 	}
 	if to.Here {
-		part(d.Commands.Fleet.Name(), func(one commands.Request) int { return d.Commands.Run(s.Context(), one) })
+		part(d.Commands.Fleet.Name(), func(one commands.Request) int { return d.Commands.Run(ctx, one) })
 	}
 	for _, host := range to.Hosts {
-		part(host, func(one commands.Request) int {
-			return d.onHost(s, one, to, host, func(client *gossh.Client, person keys.Identity) (int, error) {
-				return relay.Exec(client, s, person, to.Line, one.Out, one.Err)
-			})
-		})
+		part(host, func(one commands.Request) int { return d.exec(ctx, s, one, to, host) })
 	}
 	running.Wait()
 	return worst
