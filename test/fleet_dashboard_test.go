@@ -121,6 +121,16 @@ func TestFleetDashboard(t *testing.T) {
 	wide.keys("Escape")
 	wide.shows(`─ 7 sessions by host`)
 
+	// The events of a session, here and on a host.
+	for _, text := range []string{"gw/", "mouse"} {
+		wide.keys("/", text, "Enter", "E")
+		wide.shows(`session_created`)
+		wide.keys("q")
+		wide.shows(`1 of 7 sessions by host`)
+		wide.keys("Escape")
+		wide.shows(`─ 7 sessions by host`)
+	}
+
 	// What waits on a host is answered there, as it was shown.
 	wide.keys("Tab")
 	wide.shows(`(?s)1 needs input.*▌.◆ box4/deploy`)

@@ -158,9 +158,13 @@ func (m *Model) events(s *sessions.Status) Effect {
 	if s.Seq > eventsShown {
 		since = s.Seq - eventsShown
 	}
+	cursor := fmt.Sprintf("%s:%d", s.ID, since)
+	if len(m.world.Hosts) > 0 { // a gateway has one stream of all hosts' events, and no place in a session's
+		cursor = "0"
+	}
 	return m.act(Act{
 		Kind: "page watch", Session: s.ID, Name: s.Name, Text: true, end: true, title: "Newest events of " + s.Name,
-		Words: []string{"watch", s.ID, "--past", "--since", fmt.Sprintf("%s:%d", strings.TrimPrefix(s.ID, hostOf(s)+"/"), since)},
+		Words: []string{"watch", s.ID, "--past", "--since", cursor},
 	}, "loading")
 }
 

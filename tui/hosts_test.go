@@ -113,7 +113,7 @@ func TestOtherHosts(t *testing.T) {
 	if words, _ := ran(t, press(m, later, "X", "y")); words != "kill box2/id-web" {
 		t.Errorf("X runs %q", words)
 	}
-	if words, _ := ran(t, press(m, later, "E")); words != "watch box2/id-web --past --since id-web:0" {
+	if words, _ := ran(t, press(m, later, "E")); words != "watch box2/id-web --past --since 0" {
 		t.Errorf("E runs %q", words)
 	}
 	if words, _ := ran(t, press(m, later, "D")); words != "worktree diff box2/id-web" {

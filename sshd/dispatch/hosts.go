@@ -53,10 +53,14 @@ func (h host) attachAway(r commands.Request) error {
 	return err
 }
 
-// fleet adds the fleet to what the person sees. Without another host all is as on one machine.
+// fleet adds the fleet to what the person sees at its gateway.
 func (h host) fleet(w *tui.World) {
 	others, id := h.d.Commands.OtherHosts(h.request), h.request.Identity()
-	var hosts []tui.FleetHost
+	if others == nil {
+		return
+	}
+	own := h.d.Commands.Fleet.Name()
+	w.Hosts = []tui.FleetHost{{Name: own, Own: true, Reachable: true}}
 	for _, one := range others {
 		seen := false
 		for _, row := range h.rows.Of(one.Name, one.Reachable, one.Sessions) {
@@ -73,14 +77,9 @@ func (h host) fleet(w *tui.World) {
 			}
 		}
 		if seen || len(id.Sessions) == 0 { // a narrowed key learns of no host but those of its sessions
-			hosts = append(hosts, tui.FleetHost{Name: one.Name, Reachable: one.Reachable, Draining: one.Draining, Since: one.Since})
+			w.Hosts = append(w.Hosts, tui.FleetHost{Name: one.Name, Reachable: one.Reachable, Draining: one.Draining, Since: one.Since})
 		}
 	}
-	if len(hosts) == 0 {
-		return
-	}
-	own := h.d.Commands.Fleet.Name()
-	w.Hosts = append([]tui.FleetHost{{Name: own, Own: true, Reachable: true}}, hosts...)
 	for i, s := range w.Sessions {
 		if !strings.Contains(s.ID, "/") {
 			named := *s
