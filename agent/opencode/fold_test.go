@@ -219,3 +219,44 @@ func TestInputOfOtherTools(t *testing.T) {
 		}
 	}
 }
+
+// TestDrawsItsRest: after the plugin's report of a turn's end opencode isn't idle before it draws that, because it takes no
+// message until then. If it goes on drawing work, it works.
+func TestDrawsItsRest(t *testing.T) {
+	start := time.Unix(0, 0)
+	for drawn, want := range map[time.Duration]time.Duration{0: 0, 3 * time.Second: 3 * time.Second, time.Hour: time.Hour} {
+		f := detect.New(opencode.Driver{}, detect.Options{Start: start})
+		shows := func(at time.Duration, busy string) {
+			r := &agent.Reading{Composer: &agent.Composer{Mode: agent.ModeMessage, Empty: true}, Clear: true, Busy: busy}
+			f.Apply(agent.Fact{Time: start.Add(at), Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: r})
+		}
+		says := func(at time.Duration, report string) {
+			facts, err := opencode.Driver{}.Hook([]byte(report))
+			if err != nil {
+				t.Fatal(err)
+			}
+			facts[0].Time = start.Add(at)
+			f.Apply(facts[0])
+		}
+		const end = 10 * time.Second
+		says(time.Second, `{"event":"turn","session":"ses_1","text":"go"}`)
+		shows(2*time.Second, "■ esc interrupt")
+		if drawn == 0 {
+			shows(end-time.Millisecond, "")
+		}
+		says(end, `{"event":"idle","session":"ses_1","text":"done"}`)
+		idle := time.Hour
+		for at := time.Duration(0); at < 20*time.Second; at += 100 * time.Millisecond {
+			if at == drawn {
+				shows(end+at, "")
+			}
+			f.Tick(start.Add(end + at))
+			if f.Status().State == agent.Idle {
+				idle = min(idle, at)
+			}
+		}
+		if idle != want {
+			t.Errorf("drawn %s after the report, it is idle after %s, want %s", drawn, idle, want)
+		}
+	}
+}

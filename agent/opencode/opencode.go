@@ -63,6 +63,9 @@ const (
 	// the screen count.
 	busyHolds = 500 * time.Millisecond
 	restHolds = 2 * time.Second
+	// drawnHolds: opencode takes no message before it draws its rest, which is later than the plugin's report of a turn's
+	// end on a busy machine. On one with twenty times the work it can do, opencode drew a turn's work 7 s late.
+	drawnHolds = 10 * time.Second
 	// dialogHolds: the plugin reports a request 10 to 60 ms before or after opencode draws its
 	// dialog. Only the screen shows a dialog without the plugin, and the page of "Allow always".
 	dialogHolds = 600 * time.Millisecond
@@ -76,7 +79,7 @@ const (
 var table = agent.Table{
 	agent.MoveReady:  {{Source: agent.SourceHook}, {Source: agent.SourceScreen, After: readyHolds}},
 	agent.MoveWork:   {{Source: agent.SourceHook}, {Source: agent.SourceScreen, After: busyHolds}},
-	agent.MoveDone:   {{Source: agent.SourceHook}},
+	agent.MoveDone:   {{Source: agent.SourceHook}, {Source: agent.SourceScreen, After: drawnHolds}},
 	agent.MoveFail:   {{Source: agent.SourceHook}, {Source: agent.SourceScreen}},
 	agent.MoveRest:   {{Source: agent.SourceHook}, {Source: agent.SourceScreen, After: restHolds}},
 	agent.MoveAsk:    {{Source: agent.SourceHook}, {Source: agent.SourceScreen, After: dialogHolds}},
