@@ -127,7 +127,7 @@ func (s *server) rows() (rows []api.Session, pending []string) {
 	return rows, pending
 }
 
-// beat is what the gateway hears of this host each second.
+// beat is what the gateway hears of this host every 2 s.
 func (s *server) beat() registry.Beat {
 	b := registry.Beat{Version: api.ThisBuild().Version, Labels: s.config.Fleet.Labels}
 	for _, one := range s.sessions.All() {

@@ -3,7 +3,7 @@ package gateway
 import "time"
 
 // What each host may send. More is dropped before it is read, so a host that sends without end takes nothing from the
-// others. An honest host sends a beat each second and ten changes of its rows at most, and is asked again for rows that
+// others. An honest host sends a beat every 2 s and ten changes of its rows at most, and is asked again for rows that
 // the gateway hasn't.
 const (
 	beatsASecond    = 20
