@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -26,7 +27,7 @@ func promptVerb() *Verb {
 	}
 }
 
-// fullPrompt is a prompt. Its field id is the prompt's, so the session's is session_id. The last two fields
+// fullPrompt is a prompt. Its field id is the prompt's, so the session's is session_id. The last three fields
 // need --full.
 type fullPrompt struct {
 	Session   string `json:"session"`
@@ -34,6 +35,8 @@ type fullPrompt struct {
 	*agent.Request
 	FullInput *string  `json:"full_input,omitempty"`
 	Lines     []string `json:"lines,omitempty"`
+	// RawInput is the input as the agent reported it, null if it did not. The digest is also of it.
+	RawInput json.RawMessage `json:"raw_input,omitempty"`
 }
 
 func showPrompt(_ context.Context, c *Call) error {
@@ -49,9 +52,23 @@ func showPrompt(_ context.Context, c *Call) error {
 	out := fullPrompt{Session: st.Name, SessionID: st.ID, Request: r}
 	full, _ := c.flags.GetBool("full")
 	if full {
-		out.FullInput, out.Lines = &r.FullInput, r.Lines
+		out.FullInput, out.Lines, out.RawInput = &r.FullInput, r.Lines, r.Raw
 	}
 	return c.answer(out, func(w io.Writer) { writePrompt(w, st.Name, r, full) })
+}
+
+// WholePrompt is a prompt from what prompt --full printed about it on another host; nil if that isn't all of what its
+// digest is of.
+func WholePrompt(printed []byte) *agent.Request {
+	var p fullPrompt
+	if json.Unmarshal(printed, &p) != nil || p.Request == nil || p.FullInput == nil {
+		return nil
+	}
+	r := p.Request
+	if r.FullInput, r.Raw = *p.FullInput, p.RawInput; !r.Whole() {
+		return nil
+	}
+	return r
 }
 
 // PromptLines is a prompt as the verb prompt shows it, and the command line that answers it. All

@@ -107,3 +107,24 @@ func TestFieldsOfAForm(t *testing.T) {
 		t.Errorf("no %s in\n%s", want, b.String())
 	}
 }
+
+// TestWholePrompt: what prompt --full prints is all that the digest is of.
+func TestWholePrompt(t *testing.T) {
+	r := &agent.Request{ID: "p1", Type: agent.PromptPermission, Tool: agent.Pointer("Bash"), Raw: json.RawMessage(`{"command": "make <all>"}`)}
+	r.SetInput(strings.Repeat("make <all>\n", 100))
+	r.Sign()
+	printed, err := json.Marshal(fullPrompt{Session: "api", Request: r, FullInput: &r.FullInput, RawInput: r.Raw})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if whole := WholePrompt(printed); whole == nil || whole.FullInput != r.FullInput || whole.Digest != r.Digest {
+		t.Errorf("%s isn't whole", printed)
+	}
+	for what, text := range map[string]string{
+		"another input": strings.Replace(string(printed), `"full_input":"make`, `"full_input":"rm`, 1), "no input": `{"id":"p1"}`, "no prompt": `{"full_input":""}`, "no JSON": "x",
+	} {
+		if WholePrompt([]byte(text)) != nil {
+			t.Errorf("%s is whole", what)
+		}
+	}
+}

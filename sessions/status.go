@@ -81,6 +81,11 @@ func subject(driver agent.Driver, r *agent.Request, old *Status) *agent.Subject 
 	return &s
 }
 
+// Subject reads what a prompt of another host is about; nil when no driver here reads it.
+func (r *Registry) Subject(name string, q *agent.Request) *agent.Subject {
+	return subject(r.options.Drivers[name], q, nil)
+}
+
 // Running says whether the session's program is there, as far as known.
 func (s *Status) Running() bool { return s.Now != agent.Exited }
 

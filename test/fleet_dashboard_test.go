@@ -65,7 +65,10 @@ func (g glance) has(format, value string) {
 // asker is a program that asks, and rules to read it by.
 const (
 	asker      = "#!/bin/sh\nwhile :; do printf 'Overwrite it? [y/n] '; read -r yes || exit; echo \"said $yes\"; printf 'ready> '; read -r line || exit; done\n"
-	askerRules = `rules:
+	askerRules = `defaults:
+  login_env: false
+  env: {PATH: '@DIR@:/usr/bin:/bin', HOOK: '@BERTH@'}
+rules:
   asker:
     programs: [asker]
     idle:
@@ -84,6 +87,22 @@ const (
 `
 )
 
+// longCall is a Claude Code that asks for a command longer than the rows of a fleet's registry.
+const longCall = `#!/bin/sh
+[ "$1" = --version ] && echo 1.0.0 && exit
+while [ $# -gt 0 ]; do case $1 in --session-id | --resume) id=$2 ;; esac; shift; done
+input='{"command":"'$(seq -f 'go build ./cmd/%g; ' 20 | tr -d '\n')'rm -rf dist","description":"Build all"}'
+call() { printf '{"hook_event_name":"%s","session_id":"%s","prompt_id":"p","tool_use_id":"u","tool_name":"Bash","tool_input":%s}' "$1" "$id" "$input"; }
+tell() { printf '{"hook_event_name":"%s","session_id":"%s","prompt_id":"p"%s}' "$1" "$id" "$2" | "$HOOK" hook --tell "$1"; }
+tell SessionStart ',"source":"startup"'
+tell UserPromptSubmit ',"prompt":"go"'
+call PreToolUse | "$HOOK" hook --tell PreToolUse
+call PermissionRequest | "$HOOK" hook --ask 1h 1h PermissionRequest
+call PostToolUse | "$HOOK" hook --tell PostToolUse
+tell Stop ',"last_assistant_message":"done"'
+exec cat
+`
+
 // TestFleetDashboard: at the gateway, a person sees all hosts' sessions by host, attaches to one, answers one, and
 // goes on when a host dies.
 func TestFleetDashboard(t *testing.T) {
@@ -91,7 +110,7 @@ func TestFleetDashboard(t *testing.T) {
 	gw, hosts := newFleet(t, "box2", "box3")
 	box2, box3 := hosts[0], hosts[1]
 	box4 := newBox(t)
-	for name, text := range map[string]string{"asker": asker, "berth.yaml": askerRules} {
+	for name, text := range map[string]string{"asker": asker, "claude": longCall, "berth.yaml": strings.NewReplacer("@DIR@", box4.dir, "@BERTH@", berth).Replace(askerRules)} {
 		if err := os.WriteFile(filepath.Join(box4.dir, name), []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -142,11 +161,20 @@ func TestFleetDashboard(t *testing.T) {
 		t.Errorf("the host's audit log: %s", out)
 	}
 
+	// Its row has a part of a long input. The host is asked for the rest, and the key works when all of it was shown.
+	box4.must("admin", "new", "long", "--cwd", box4.dir, "--size", "200x50", "--", "claude")
+	wide.shows(`box4  reachable · 2 sessions · 1 needs input`)
+	wide.keys("Tab")
+	wide.shows(`(?s)Bash permission.*rm -rf dist.*Build all.*y allow`)
+	wide.keys("y")
+	wide.shows(`box4/long: accepted`)
+	box4.sees(`"behavior" ?: ?"allow"`, "admin", "screen", "long", "--text")
+
 	// A host that dies is marked, with what it last said, and delays no one. Who was attached there gets the terminal back.
 	direct := gw.glance("direct", "80x24", "operator attach box3/mouse")
 	direct.has("#{mouse_any_flag}", "1")
 	wide.keys("g", "/", "3", "/", "a", "Enter")
-	wide.shows(`1 of 7 sessions by host`)
+	wide.shows(`1 of 8 sessions by host`)
 	wide.keys("Enter", "h", "i", "Enter")
 	box3.sees(`(?m)^hi$`, "admin", "screen", "api", "--text")
 	box3.kill()
@@ -159,7 +187,7 @@ func TestFleetDashboard(t *testing.T) {
 	wide.keys("o")
 	wide.shows(`box3 is unreachable: its sessions go on there`)
 	wide.keys("Escape")
-	wide.shows(`─ 7 sessions by host`)
+	wide.shows(`─ 8 sessions by host`)
 	wide.keys(":")
 	wide.shows(`^ :`)
 	wide.keys("state box3/api", "Enter")

@@ -16,6 +16,7 @@ type card struct {
 	prompt  string // the drawn prompt's id
 	digest  string // the drawn prompt's digest
 	offers  string // the drawn options
+	cut     bool   // a part of the prompt may be missing
 	hidden  bool   // the session's screen is shown instead
 	leaf           // the part that is drawn
 	sight          // how much of that part the terminal has shown
@@ -23,6 +24,7 @@ type card struct {
 	chosen  map[int]bool // the ticked options of a question that takes several
 	fields  []field
 	content map[string]any
+	filled  bool          // the rest of a prompt of another host is asked for
 	asks    bool          // the files that it would change are asked for
 	files   []render.File // these, in their order
 	laid    laidSubject
@@ -41,13 +43,14 @@ func (m *Model) syncCard() {
 	now := card{}
 	if s := m.current(); s != nil && s.Request != nil {
 		now.prompt, now.digest, now.offers = s.Request.ID, s.Request.Digest, offersOf(s.Request)
+		now.cut = m.world.Cut[s.ID]
 	}
 	c := &m.card
 	switch {
 	case c.prompt != now.prompt:
 		*c = now
-	case c.digest != now.digest || c.offers != now.offers:
-		if now.hidden = c.hidden; c.begun() {
+	case c.digest != now.digest || c.offers != now.offers || c.cut != now.cut:
+		if now.hidden, now.filled = c.hidden, c.filled && c.digest == now.digest; c.begun() {
 			m.Flash(changed, waits)
 		}
 		*c = now

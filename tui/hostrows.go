@@ -12,10 +12,13 @@ import (
 
 // HostRows are the sessions of a fleet's other hosts in the dashboard's form. A dashboard reads them at each picture,
 // and a host's rows change less often, so they are kept. Its zero value is ready; its methods may be called
-// concurrently.
+// concurrently, and its field doesn't change.
 type HostRows struct {
+	Subject func(agent string, r *agent.Request) *agent.Subject // reads what a whole prompt is about; nil: nothing does
+
 	mu    sync.Mutex
 	hosts map[string]keptRows
+	whole map[string]*agent.Request // prompts that were asked for, by session: rows have a part of long ones
 }
 
 // keptRows are a host's sessions as they were read last.
@@ -43,7 +46,7 @@ func (k *HostRows) Of(host string, reachable bool, rows []api.Session) []HostRow
 	kept = keptRows{of: rows, reachable: reachable}
 	listed := map[string]bool{}
 	for i := range rows {
-		if row := rowOf(host, reachable, &rows[i]); !listed[row.Status.ID] {
+		if row := k.rowOf(host, reachable, &rows[i]); !listed[row.Status.ID] {
 			listed[row.Status.ID] = true
 			kept.list = append(kept.list, row)
 		}
@@ -54,6 +57,21 @@ func (k *HostRows) Of(host string, reachable bool, rows []api.Session) []HostRow
 	k.hosts[host] = kept
 	return kept.list
 }
+
+// Fill adds what the rows lack of a session's prompt.
+func (k *HostRows) Fill(id string, whole *agent.Request) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.whole == nil || len(k.whole) >= mostWhole {
+		k.whole = map[string]*agent.Request{}
+	}
+	host, _, _ := strings.Cut(id, "/")
+	k.whole[id] = whole
+	delete(k.hosts, host) // its rows are read again
+}
+
+// mostWhole bounds the prompts that are kept whole. One that is shown again is asked for again.
+const mostWhole = 16
 
 // mostText bounds the texts of a row that each picture reads.
 const mostText = 500
@@ -66,7 +84,7 @@ func short(text string) string {
 }
 
 // rowOf is a session as the dashboard shows it. Of a host that can't be reached it has only what was last known.
-func rowOf(host string, reachable bool, r *api.Session) HostRow {
+func (k *HostRows) rowOf(host string, reachable bool, r *api.Session) HostRow {
 	s := &sessions.Status{
 		Spec:  sessions.Spec{ID: OnHost(host, r.ID), Name: OnHost(host, r.Session), Agent: short(r.Agent), Tags: r.Tags, Cwd: short(r.Cwd)},
 		Title: short(r.Title), Writer: r.Writer, Viewers: r.Viewers, PID: r.PID, Cols: r.Cols, Rows: r.Rows, Driven: r.Agent != agent.Generic,
@@ -98,7 +116,14 @@ func rowOf(host string, reachable bool, r *api.Session) HostRow {
 	}
 	if s.Request != nil {
 		s.Requests = []*agent.Request{s.Request}
-		row.Cut = !s.Request.Whole()
+		if whole := k.whole[s.ID]; whole != nil && whole.ID == s.Request.ID && whole.Digest == s.Request.Digest {
+			filled := *s.Request
+			filled.FullInput, filled.Raw = whole.FullInput, whole.Raw
+			s.Request = &filled
+		}
+		if row.Cut = !s.Request.Whole(); !row.Cut && k.Subject != nil {
+			s.Subject = k.Subject(s.Agent, s.Request)
+		}
 	}
 	return row
 }

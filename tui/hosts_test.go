@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/agent"
+	"berth/api"
 	"berth/sessions"
 )
 
@@ -169,5 +170,51 @@ func TestOtherHostsPrompt(t *testing.T) {
 	}
 	if rows := drawn(m); !strings.Contains(rows, "o attach to answer") || strings.Contains(rows, "y allow") {
 		t.Errorf("its keys:\n%s", rows)
+	}
+}
+
+// TestFill: the host of a cut prompt is asked for the rest once. The card then begins again, so that a key counts only
+// for what was read of all of it.
+func TestFill(t *testing.T) {
+	whole := permission()
+	whole.ID, whole.Raw = "p1", []byte(`{"command":"npm install express"}`)
+	whole.Sign()
+	row := *whole.Clone()
+	row.FullInput, row.Raw = "", nil
+	rows := []api.Session{{Session: "api", ID: "01A", State: "prompt", Prompt: &row}}
+	var kept HostRows
+	look := func() World {
+		r := kept.Of("box2", true, rows)[0]
+		w := world(r.Status)
+		w.Hosts, w.May = fleetWorld().Hosts, fleetWorld().May
+		w.Cut = map[string]bool{r.Status.ID: r.Cut}
+		return w
+	}
+	m := started(120, 30, look())
+	shown(m, noon)
+	if id, ask := m.Missing(); id != "box2/01A" || !ask {
+		t.Fatalf("it asks %v for %q", ask, id)
+	}
+	if _, again := m.Missing(); again {
+		t.Error("it asks again")
+	}
+	if e := press(m, later, "y"); e != nil {
+		t.Errorf("y at a cut prompt: %#v", e)
+	}
+	other := *whole
+	other.Digest = "another"
+	if kept.Fill("box2/01A", &other); !look().Cut["box2/01A"] {
+		t.Error("a prompt with another digest fills this one")
+	}
+	kept.Fill("box2/01A", whole)
+	m.SetWorld(look(), later)
+	if e := m.Press(Key{Name: "y", Text: "y"}, later); e != nil || m.world.Cut["box2/01A"] {
+		t.Errorf("y before the whole prompt was shown: %#v", e)
+	}
+	if words, _ := ran(t, press(m, later.Add(time.Second), "y")); words != "respond box2/01A --prompt p1 --digest "+whole.Digest+" accept" {
+		t.Errorf("y runs %q", words)
+	}
+	if _, ask := m.Missing(); ask {
+		t.Error("it asks for a prompt that is whole")
 	}
 }

@@ -34,6 +34,8 @@ type Host interface {
 	// File is the text of a file that the session's agent is about to change. An error says why it
 	// isn't known.
 	File(ctx context.Context, id, path string) (text string, exists bool, err error)
+	// Fill has World know the whole prompt of another host's session, if that can be had.
+	Fill(ctx context.Context, id string)
 	// Events is the event log. The dashboard follows it to notice changes.
 	Events() *events.Log
 	// Seen and SetSeen keep which states the person has seen, by session.
@@ -317,6 +319,7 @@ func (d *dashboard) settle() tea.Cmd {
 		d.Host.SetChoices(d.chosen, chosen)
 		d.chosen = chosen
 	}
+	d.fillPrompt()
 	read := d.readFiles()
 	cmd := d.draw()
 	now := d.Now()

@@ -161,6 +161,7 @@ func (h *server) Find(string) (*sessions.Session, bool) { h.finds.Add(1); return
 func (h *server) File(context.Context, string, string) (string, bool, error) {
 	return "", false, errors.New("no files here")
 }
+func (h *server) Fill(context.Context, string)                         {}
 func (h *server) Installed(context.Context, bool) []sessions.Installed { return nil }
 func (h *server) Folders(context.Context, string, string) (sessions.Folders, error) {
 	return sessions.Folders{}, errors.New("no folders here")

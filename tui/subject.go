@@ -102,6 +102,26 @@ func (m *Model) SetFiles(of subjectKey, read []render.File) {
 	m.card.files, m.card.sight = read, sight{of: m.card.leaf}
 }
 
+// Missing is the session whose card lacks a part of its prompt, and whether its host must be asked for it. That is so
+// once for each prompt.
+func (m *Model) Missing() (id string, ask bool) {
+	if !m.world.Cut[m.selected] || m.card.filled || !m.carded() {
+		return "", false
+	}
+	m.card.filled = true
+	return m.selected, true
+}
+
+// fillPrompt asks a host for the rest of the card's prompt.
+func (d *dashboard) fillPrompt() {
+	if id, ask := d.model.Missing(); ask {
+		d.acts.Go(func() {
+			d.Host.Fill(d.work, id)
+			d.program.Send(news{})
+		})
+	}
+}
+
 // readFiles reads the files that the card's prompt would change.
 func (d *dashboard) readFiles() tea.Cmd {
 	of, paths := d.model.Unread()

@@ -28,7 +28,7 @@ func (d *Dispatcher) dashboard(ctx context.Context, c *sshd.Session, r commands.
 		return d.Commands.Fail(ctx, r, err)
 	}
 	err := tui.Run(ctx, tui.Options{
-		Host: host{d: d, call: c, request: r, rows: &tui.HostRows{}}, In: c.Input, Out: c, Hangup: c.Hangup, Window: c.Window, Resized: c.Resized(),
+		Host: host{d: d, call: c, request: r, rows: &tui.HostRows{Subject: d.Commands.Sessions.Subject}}, In: c.Input, Out: c, Hangup: c.Hangup, Window: c.Window, Resized: c.Resized(),
 		Term: c.Terminal.Term, Env: c.Env(), Person: tui.Person{Name: id.Name, Role: roleOf(id)}, Address: d.address(c), Now: time.Now, Select: chosen,
 	})
 	if err == nil || errors.Is(err, tui.ErrGone) {

@@ -53,6 +53,15 @@ func (h host) attachAway(r commands.Request) error {
 	return err
 }
 
+// Fill asks a session's host for its whole prompt. What fails leaves the prompt as it is: the card says that it may
+// lack a part.
+func (h host) Fill(ctx context.Context, id string) {
+	done := h.Run(ctx, tui.Act{Kind: "prompt", Session: id, Words: []string{"prompt", id, "--full"}})
+	if whole := commands.WholePrompt([]byte(done.Out)); done.Status == api.StatusDone && whole != nil {
+		h.rows.Fill(id, whole)
+	}
+}
+
 // fleet adds the fleet to what the person sees at its gateway.
 func (h host) fleet(w *tui.World) {
 	others, id := h.d.Commands.OtherHosts(h.request), h.request.Identity()
