@@ -153,7 +153,7 @@ func Describe(line events.Line) string {
 	if json.Unmarshal(line.Raw, &fields) != nil {
 		return ""
 	}
-	for _, head := range []string{"cursor", "type", "session", "id", "seq", "time", "cause_record"} {
+	for _, head := range []string{"cursor", "type", "session", "id", "seq", "time", "cause_record", "host", "host_cursor"} {
 		delete(fields, head)
 	}
 	if line.Type == "state_change" {

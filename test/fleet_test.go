@@ -635,7 +635,7 @@ func TestFleetWatch(t *testing.T) {
 		t.Errorf("since %s: %s", start, past)
 	}
 	text := gw.must("viewer", "watch", "--since", start, "--past", "--text")
-	if !regexp.MustCompile(`(?m)^[0-9:]{8}  box2/api +`).MatchString(text) {
+	if !regexp.MustCompile(`(?m)^[0-9:]{8}  box2/api +`).MatchString(text) || strings.Contains(text, "host") {
 		t.Errorf("as text: %s", text)
 	}
 	for words, message := range map[string]string{
