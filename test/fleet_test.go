@@ -292,6 +292,13 @@ func TestFleetVerbs(t *testing.T) {
 	gw.must("operator", "state", "gw/api")
 	gw.refused(10, "", "operator", "wait", "box2/api", "--until", "exited", "--timeout", "1s")
 
+	// So does an editor's protocol.
+	editor := gw.ssh("operator", "acp", "box2/api")
+	editor.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{}}}` + "\n")
+	if out, err := editor.CombinedOutput(); err != nil || !strings.Contains(string(out), `"id":1,"result":{`) {
+		t.Errorf("acp: %v\n%s", err, out)
+	}
+
 	// The name without a host is the gateway's, or the only one.
 	if id := gw.must("viewer", "ls", "gw/api", "--jq", "'.[0].id'"); !strings.Contains(gw.must("viewer", "state", "api"), `"id":"`+strings.TrimSpace(id)+`"`) {
 		t.Errorf("api isn't the gateway's own session %s", id)
