@@ -72,5 +72,14 @@ func (d *Dialer) ask(ctx context.Context, s *stream, member string) error {
 	return s.err
 }
 
+// Drop ends all streams to a member. One that is dialled meanwhile may stay.
+func (d *Dialer) Drop(member string) {
+	for _, s := range d.snapshot() {
+		if s.remote == Addr(member) {
+			s.fail(ErrDropped)
+		}
+	}
+}
+
 // Close ends all streams.
 func (d *Dialer) Close() error { return d.close() }

@@ -44,6 +44,7 @@ var (
 	ErrDisconnected = errors.New("the connection to the fleet is lost")
 	ErrLost         = errors.New("bytes were lost on the way")
 	ErrBusy         = errors.New("too many connections are open")
+	ErrDropped      = errors.New("the host was removed from the fleet")
 	ErrReset        = errors.New("the other end has ended the connection")
 )
 

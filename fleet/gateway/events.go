@@ -51,7 +51,7 @@ func (g *Gateway) keepEvents(ctx context.Context, k kept) (err error) {
 	opening, done := context.WithTimeout(ctx, startTime)
 	defer done()
 	if g.ledger, err = ledger.Open(opening, g.nc, k.Marks, g.o.Log, g.o.Now); err != nil {
-		return err
+		return g.carrier.explain(err)
 	}
 	g.since = k.Since
 	if err := g.saveKept(); err != nil {

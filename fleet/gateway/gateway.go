@@ -1,6 +1,6 @@
-// Package gateway is a fleet's gateway: it runs the fleet's NATS server in a program of its own, admits hosts, knows
-// which are there, and opens SSH connections to them for its callers. cmd/berth makes one Gateway for a server with
-// fleet.listen; its methods may be called from any goroutine.
+// Package gateway is a fleet's gateway: it runs the fleet's NATS server in a program of its own, or uses a cluster that
+// other people run; it admits hosts, knows which are there, and opens SSH connections to them for its callers. cmd/berth
+// makes one Gateway for a server with fleet.listen or fleet.nats; its methods may be called from any goroutine.
 //
 // Who may do what is decided elsewhere: NATS keeps hosts apart (fleet/realm), and each host judges callers (keys.Pass).
 package gateway
@@ -32,10 +32,11 @@ import (
 	"berth/keys"
 )
 
-// Options are what a gateway needs. None may be empty.
+// Options are what a gateway needs. With a Cluster, Program, Listen and Address may be empty; the rest may not.
 type Options struct {
-	Dir     string // of the fleet, in the state folder
-	Program string // berth-fleet
+	Dir     string   // of the fleet, in the state folder
+	Cluster *Cluster // nil: the gateway has a NATS server of its own
+	Program string   // berth-fleet
 	Listen  string
 	Address func(listens string) string                // where hosts reach an address that the gateway listens on
 	Name    string                                     // of the gateway in its fleet
@@ -49,11 +50,8 @@ type Options struct {
 // Gateway is a running gateway.
 type Gateway struct {
 	o       Options
-	realm   *realm.Realm
-	pin     realm.Pin
-	book    *invite.Book
+	carrier carrier
 	roster  *join.Roster
-	program *program
 	nc      *nats.Conn
 	dialer  *conn.Dialer
 	relay   *relay.Gateway
@@ -67,7 +65,8 @@ type Gateway struct {
 	running sync.WaitGroup
 }
 
-// Start starts the NATS server and returns when hosts can connect. The caller closes the gateway.
+// Start starts the NATS server, or connects to the cluster, and returns when hosts can connect. The caller closes the
+// gateway.
 func Start(o Options) (g *Gateway, err error) {
 	ctx, stop := context.WithCancel(context.Background())
 	g = &Gateway{o: o, known: registry.New(), stop: stop}
@@ -79,18 +78,13 @@ func Start(o Options) (g *Gateway, err error) {
 	if err := os.MkdirAll(filepath.Join(o.Dir, "seen"), 0o700); err != nil {
 		return g, fmt.Errorf("make the fleet's folder: %w", err)
 	}
-	if g.realm, err = realm.Open(realm.KeysFile(o.Dir)); err != nil {
-		return g, err
-	}
-	if _, g.pin, err = realm.Certificate(realm.CertificateFile(o.Dir), o.Now()); err != nil {
-		return g, err
-	}
-	own, err := keys.LoadOrCreateHostKeys(filepath.Join(o.Dir, "authority"))
+	pairs, err := keys.LoadOrCreateHostKeys(filepath.Join(o.Dir, "authority"))
 	if err != nil {
 		return g, fmt.Errorf("the fleet's authority: %w", err)
 	}
-	authority := own[0].Signer
-	if g.book, err = invite.Open(filepath.Join(o.Dir, "invites"), o.Now); err != nil {
+	authority := pairs[0].Signer
+	book, err := invite.Open(filepath.Join(o.Dir, "invites"), o.Now)
+	if err != nil {
 		return g, err
 	}
 	if g.roster, err = join.OpenRoster(filepath.Join(o.Dir, "hosts")); err != nil {
@@ -103,13 +97,18 @@ func Start(o Options) (g *Gateway, err error) {
 	if err := g.restore(k); err != nil {
 		return g, err
 	}
-	if g.program, err = startProgram(o.Program, o.Dir, o.Listen, o.Log); err != nil {
+	if err := g.carry(authority.PublicKey(), book); err != nil {
 		return g, err
 	}
 	if err := g.connect(); err != nil {
 		return g, err
 	}
-	office := &join.Office{Realm: g.realm, Book: g.book, Roster: g.roster, Authority: authority.PublicKey(), Now: o.Now, Log: o.Log, Joined: g.known.Admit}
+	if o.Cluster != nil {
+		if err := g.alone(); err != nil {
+			return g, err
+		}
+	}
+	office := &join.Office{Users: g.carrier.users(), Removed: g.carrier.removed, Shared: o.Cluster != nil, Book: book, Roster: g.roster, Authority: authority.PublicKey(), Now: o.Now, Log: o.Log, Joined: g.known.Admit}
 	if _, err := office.Serve(g.nc); err != nil {
 		return g, err
 	}
@@ -122,7 +121,7 @@ func Start(o Options) (g *Gateway, err error) {
 	if g.dialer, err = conn.NewDialer(g.nc, conn.Options{Streams: mostStreams}); err != nil {
 		return g, err
 	}
-	g.relay = &relay.Gateway{Name: o.Name, Key: o.Key, Authority: authority, Host: g.roster.Host, Dial: g.dialer.Dial, Rights: o.Rights, Now: o.Now}
+	g.relay = &relay.Gateway{Name: o.Name, Key: o.Key, Authority: authority, Host: g.roster.Host, Dial: g.Dial, Rights: o.Rights, Now: o.Now}
 	if err := g.renewPasses(); err != nil {
 		return g, err
 	}
@@ -131,6 +130,22 @@ func Start(o Options) (g *Gateway, err error) {
 	}
 	g.running.Go(func() { g.saveHosts(ctx.Done()) })
 	return g, nil
+}
+
+// carry makes the carrier.
+func (g *Gateway) carry(authority gossh.PublicKey, book *invite.Book) error {
+	if g.o.Cluster != nil {
+		c, err := newCluster(g.o, realm.PinOf(authority), book, g.roster)
+		if err == nil {
+			g.carrier = c
+		}
+		return err
+	}
+	c, err := startOwn(g.o, book, g.roster)
+	if err == nil {
+		g.carrier = c
+	}
+	return err
 }
 
 // mostStreams is far above what one caller has: all callers share it.
@@ -151,12 +166,13 @@ func (g *Gateway) connect() error {
 	}
 	seed, err1 := pair.Seed()
 	public, err2 := pair.PublicKey()
-	text, err3 := g.realm.Gateway(public)
+	text, err3 := g.carrier.users().Gateway(public)
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return fmt.Errorf("make the gateway's key: %w", err)
 	}
 	log := g.o.Log
-	g.nc, err = nats.Connect("tls://"+dialable(g.program.address), nats.Name("gateway"), nats.Secure(realm.Pinned(g.pin)), nats.TLSHandshakeFirst(), nats.UserJWTAndSeed(text, string(seed)),
+	url, options := g.carrier.way()
+	g.nc, err = nats.Connect(url, append(options, nats.Name("gateway"), nats.UserJWTAndSeed(text, string(seed)),
 		nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(), nats.ReconnectBufSize(-1), nats.ReconnectWait(redial), nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(pingsMissed),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
 			if err != nil {
@@ -165,24 +181,18 @@ func (g *Gateway) connect() error {
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			log.Warn("the gateway's connection to the fleet's NATS server", "error", err)
-		}))
-	if err != nil {
-		return fmt.Errorf("reach the fleet's NATS server: %w", err)
+		}))...)
+	switch {
+	case g.o.Cluster != nil && errors.Is(err, nats.ErrAuthorization):
+		return fmt.Errorf("the NATS cluster at %s doesn't admit the key of fleet.nats_account: the cluster doesn't know the account %s, or the key is neither the account's nor one of its signing keys: %w", url, g.carrier.users().Account(), err)
+	case err != nil:
+		return fmt.Errorf("reach the fleet's NATS server at %s: %w", url, err)
 	}
 	return nil
 }
 
-// dialable is an address as this machine dials it.
-func dialable(listens string) string {
-	host, port, err := net.SplitHostPort(listens)
-	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
-		return net.JoinHostPort("localhost", port)
-	}
-	return listens
-}
-
 // Addr is where hosts connect.
-func (g *Gateway) Addr() string { return g.program.address }
+func (g *Gateway) Addr() string { return g.carrier.address() }
 
 // Invite makes a token for a new host. by is who asks.
 func (g *Gateway) Invite(name, by string) (invite.Token, error) {
@@ -197,7 +207,7 @@ func (g *Gateway) Invite(name, by string) (invite.Token, error) {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return invite.Token{}, err
 	}
-	t, err := g.book.New(name, g.o.Address(g.program.address), by, g.pin)
+	t, err := g.carrier.invite(name, by)
 	if errors.Is(err, invite.ErrMany) {
 		return t, api.Errorf(api.CodeLimit, "%w", err)
 	}
@@ -224,19 +234,16 @@ func (g *Gateway) Remove(name string) error {
 	} else if err != nil {
 		return err
 	}
-	// The rights go first: a host whose removal is interrupted here is still listed, and can be removed again.
-	if err := g.realm.Remove(h.Key, g.o.Now()); err != nil {
+	if err := g.carrier.remove(h); err != nil {
 		return err
 	}
-	if err := g.program.read(); err != nil {
-		return fmt.Errorf("end the connection of %s: %w", name, err)
-	}
-	_, err = g.roster.Remove(name)
 	g.known.Forget(name)
-	if gone := os.Remove(g.seenFile(name)); err == nil && !errors.Is(gone, fs.ErrNotExist) {
-		err = gone
+	g.dialer.Drop(name)
+	g.o.Log.Info("a host was removed from the fleet", "host", name, "key", h.Key)
+	if err := os.Remove(g.seenFile(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	return err
+	return nil
 }
 
 // Drain keeps new sessions from a host, or lets them there again.
@@ -260,12 +267,17 @@ func (g *Gateway) Client(ctx context.Context, host string, person keys.Identity)
 	return g.relay.Client(ctx, host, person)
 }
 
-// Dial opens a connection to a host's SSH server, for a caller who proves an own key there.
+// Dial opens a connection to a host's SSH server. Whether it is a host is looked up last: Remove ends the connections
+// that are open then, and a removed host may still accept one.
 func (g *Gateway) Dial(ctx context.Context, host string) (net.Conn, error) {
-	if _, err := g.roster.Host(host); err != nil {
+	c, err := g.dialer.Dial(ctx, host)
+	if _, gone := g.roster.Host(host); gone != nil {
+		if err == nil {
+			_ = c.Close()
+		}
 		return nil, noHost(host)
 	}
-	return g.dialer.Dial(ctx, host)
+	return c, err
 }
 
 // Close ends all connections to hosts and the NATS server.
@@ -283,7 +295,7 @@ func (g *Gateway) Close() {
 	if g.nc != nil {
 		g.nc.Close()
 	}
-	if g.program != nil {
-		g.program.close()
+	if g.carrier != nil {
+		g.carrier.close()
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -21,6 +22,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/nats-io/nkeys"
 )
 
 // Life is how long a token can be used.
@@ -44,32 +47,64 @@ var (
 const (
 	idSize, secretSize = 8, 16
 	mark               = "bf1-" // begins a token, and is its version
+	markCluster        = "bf2-" // begins one of a fleet on a NATS cluster
 	sumSize            = 4
 )
+
+// addressMost bounds an address, or the URLs of a cluster.
+const addressMost = 1 << 10
+
+// Longest is the length of the longest token that a host takes.
+const Longest = 4 << 10
 
 // Token is what a person carries from the gateway to the new host.
 type Token struct {
 	ID      [idSize]byte
 	Secret  [secretSize]byte
-	Pin     [sha256.Size]byte // SHA-256 of the public key of the gateway's TLS certificate
+	Pin     [sha256.Size]byte // SHA-256 of the public key of the gateway's TLS certificate; on a cluster of the fleet's authority
 	Name    string            // of the host in the fleet
-	Address string            // of the gateway, as the host dials it
+	Address string            // of the gateway, as the host dials it; on a cluster its URLs
+
+	// Of a fleet on a NATS cluster.
+	User        string // the JWT of a host that joins, for Key; empty: the fleet isn't on a cluster
+	Authorities string // of the cluster's TLS certificates, in DER; empty: those that the host's system trusts
+}
+
+// Key is the key pair that the secret makes. With it a host proves the secret to the gateway without showing it to a
+// cluster in between.
+func (t Token) Key() (nkeys.KeyPair, error) {
+	sum := sha256.Sum256(append([]byte("berth fleet token "), t.Secret[:]...))
+	return nkeys.FromRawSeed(nkeys.PrefixByteUser, sum[:])
 }
 
 // String is the token as one word, which a double click selects.
 func (t Token) String() string {
 	b := append(append(append([]byte(nil), t.ID[:]...), t.Secret[:]...), t.Pin[:]...)
-	b = append(append(append(b, byte(len(t.Name))), t.Name...), t.Address...)
+	b = append(append(b, byte(len(t.Name))), t.Name...)
+	begin := mark
+	if t.User != "" {
+		begin = markCluster
+		b = append(binary.BigEndian.AppendUint16(b, uint16(len(t.Address))), t.Address...)
+		b = append(binary.BigEndian.AppendUint16(b, uint16(len(t.User))), t.User...)
+		b = append(b, t.Authorities...)
+	} else {
+		b = append(b, t.Address...)
+	}
 	sum := sha256.Sum256(b)
-	return mark + base64.RawURLEncoding.EncodeToString(append(b, sum[:sumSize]...))
+	return begin + base64.RawURLEncoding.EncodeToString(append(b, sum[:sumSize]...))
 }
 
 // Parse reads a token. A cut or changed one is refused, but only the gateway knows whether it is good.
 func Parse(s string) (t Token, err error) {
-	text, ok := strings.CutPrefix(strings.TrimSpace(s), mark)
+	s = strings.TrimSpace(s)
+	text, ok := strings.CutPrefix(s, mark)
+	onCluster := false
+	if !ok {
+		text, onCluster = strings.CutPrefix(s, markCluster)
+	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	const head = idSize + secretSize + sha256.Size
-	if !ok || err != nil || len(b) < head+1+sumSize {
+	if !ok && !onCluster || err != nil || len(b) < head+1+sumSize {
 		return t, ErrToken
 	}
 	b, given := b[:len(b)-sumSize], b[len(b)-sumSize:]
@@ -81,7 +116,28 @@ func Parse(s string) (t Token, err error) {
 	copy(t.Pin[:], b[idSize+secretSize:])
 	rest := b[head+1:]
 	t.Name, t.Address = string(rest[:b[head]]), string(rest[b[head]:])
+	if !onCluster {
+		return t, nil
+	}
+	t.Authorities = t.Address
+	for _, field := range []*string{&t.Address, &t.User} {
+		if *field, t.Authorities, ok = cut(t.Authorities); !ok || *field == "" {
+			return Token{}, ErrToken
+		}
+	}
 	return t, nil
+}
+
+// cut takes a text with its length before it.
+func cut(s string) (field, rest string, ok bool) {
+	if len(s) < 2 {
+		return "", "", false
+	}
+	n, s := int(binary.BigEndian.Uint16([]byte(s[:2]))), s[2:]
+	if len(s) < n {
+		return "", "", false
+	}
+	return s[:n], s[n:], true
 }
 
 // Book is a folder of tokens. Its methods may be called from any goroutine and process.
@@ -102,6 +158,7 @@ func Open(dir string, now func() time.Time) (*Book, error) {
 type record struct {
 	Name    string    `json:"name"`
 	Secret  string    `json:"secret_sha256"`
+	Key     string    `json:"key"` // the public one of Token.Key
 	Expires time.Time `json:"expires"`
 	By      string    `json:"by"` // who made it
 }
@@ -115,8 +172,8 @@ type use struct {
 // New makes a token for a host's name. by is who asks, for the record.
 func (b *Book) New(name, address, by string, pin [sha256.Size]byte) (Token, error) {
 	t := Token{Pin: pin, Name: name, Address: address}
-	if len(name) > 255 || len(address) > 255 {
-		return t, fmt.Errorf("the name or the address is longer than 255 bytes")
+	if len(name) > 255 || len(address) > addressMost {
+		return t, fmt.Errorf("the name is longer than 255 bytes, or the address longer than %d", addressMost)
 	}
 	if left, err := b.clean(); err != nil {
 		return t, err
@@ -128,23 +185,49 @@ func (b *Book) New(name, address, by string, pin [sha256.Size]byte) (Token, erro
 			return t, fmt.Errorf("make a token: %w", err)
 		}
 	}
-	r := record{name, hash(t.Secret), b.now().Add(Life).UTC(), by}
+	key, err := t.publicKey()
+	if err != nil {
+		return t, fmt.Errorf("make a token: %w", err)
+	}
+	r := record{name, hash(t.Secret), key, b.now().Add(Life).UTC(), by}
 	if err := b.write(t.ID, ".json", r); err != nil {
 		return t, fmt.Errorf("keep the token: %w", err)
 	}
 	return t, nil
 }
 
+func (t Token) publicKey() (string, error) {
+	pair, err := t.Key()
+	if err != nil {
+		return "", err
+	}
+	return pair.PublicKey()
+}
+
 // Redeem uses a token for the host with that public key, and returns the host's name. When it returns
 // nil, the use is on disk.
 func (b *Book) Redeem(id [idSize]byte, secret [secretSize]byte, key string) (name string, err error) {
+	return b.redeem(id, key, func(r record) bool {
+		return subtle.ConstantTimeCompare([]byte(r.Secret), []byte(hash(secret))) == 1
+	})
+}
+
+// RedeemProof is Redeem for a host that has signed what it asks with Token.Key.
+func (b *Book) RedeemProof(id [idSize]byte, asks, proof []byte, key string) (name string, err error) {
+	return b.redeem(id, key, func(r record) bool {
+		pair, err := nkeys.FromPublicKey(r.Key)
+		return err == nil && pair.Verify(asks, proof) == nil
+	})
+}
+
+func (b *Book) redeem(id [idSize]byte, key string, good func(record) bool) (name string, err error) {
 	var r record
 	if err := b.read(id, ".json", &r); errors.Is(err, fs.ErrNotExist) {
 		return "", ErrUnknown
 	} else if err != nil {
 		return "", err
 	}
-	if subtle.ConstantTimeCompare([]byte(r.Secret), []byte(hash(secret))) != 1 {
+	if !good(r) {
 		return "", ErrUnknown
 	}
 	if !b.now().Before(r.Expires) {

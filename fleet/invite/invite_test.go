@@ -2,6 +2,8 @@ package invite
 
 import (
 	"bufio"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -48,6 +50,55 @@ func TestToken(t *testing.T) {
 		if _, err := Parse(bad); !errors.Is(err, ErrToken) && bad != text {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestClusterToken is a token of a fleet on a NATS cluster.
+func TestClusterToken(t *testing.T) {
+	token := newToken(t, newBook(t, time.Now))
+	token.Address = "tls://n1.example.net:4222,tls://n2.example.net:4222"
+	token.User = "a.b.c"
+	for _, token.Authorities = range []string{"", "\x30\x00der"} {
+		text := token.String()
+		if got, err := Parse(text + "\n"); err != nil || got != token {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+	// Lengths that the text doesn't have.
+	for _, rest := range []string{"", "\x00", "\x00\x09a", "\x00\x01a", "\x00\x01a\x00", "\x00\x01a\x00\x02b", "\x00\x00\x00\x01b"} {
+		whole := append(append(append(append([]byte(nil), token.ID[:]...), token.Secret[:]...), token.Pin[:]...), "\x04box2"+rest...)
+		sum := sha256.Sum256(whole)
+		if got, err := Parse(markCluster + base64.RawURLEncoding.EncodeToString(append(whole, sum[:sumSize]...))); !errors.Is(err, ErrToken) {
+			t.Errorf("%q: %+v, %v", rest, got, err)
+		}
+	}
+}
+
+// TestRedeemProof uses a token without showing its secret.
+func TestRedeemProof(t *testing.T) {
+	b := newBook(t, time.Now)
+	token, other := newToken(t, b), newToken(t, b)
+	sign := func(token Token, text string) []byte {
+		pair, err := token.Key()
+		if err != nil {
+			t.Fatal(err)
+		}
+		proof, err := pair.Sign([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return proof
+	}
+	for name, proof := range map[string][]byte{"none": nil, "of another token": sign(other, "asks"), "of another question": sign(token, "asks more")} {
+		if _, err := b.RedeemProof(token.ID, []byte("asks"), proof, "K1"); !errors.Is(err, ErrUnknown) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if name, err := b.RedeemProof(token.ID, []byte("asks"), sign(token, "asks"), "K1"); err != nil || name != "box2" {
+		t.Errorf("%q, %v", name, err)
+	}
+	if _, err := b.RedeemProof(token.ID, []byte("asks"), sign(token, "asks"), "K2"); !errors.Is(err, ErrUsed) {
+		t.Errorf("a second host: %v", err)
 	}
 }
 

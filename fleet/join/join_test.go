@@ -77,7 +77,7 @@ func (g *gateway) start(address string) {
 	must(err)
 	g.nc, err = nats.Connect("tls://"+g.broker.Addr().String(), nats.Secure(realm.Pinned(pin)), nats.TLSHandshakeFirst(), nats.UserJWTAndSeed(text, string(seed)), nats.ReconnectBufSize(-1))
 	must(err)
-	office := &Office{Realm: g.realm, Book: g.book, Roster: g.roster, Authority: hostKey(g.t), Now: func() time.Time { return g.now() }, Log: slog.New(slog.DiscardHandler), Joined: func(string) {}}
+	office := &Office{Users: g.realm.Users, Removed: g.realm.Removed, Book: g.book, Roster: g.roster, Authority: hostKey(g.t), Now: func() time.Time { return g.now() }, Log: slog.New(slog.DiscardHandler), Joined: func(string) {}}
 	g.asked, err = office.Serve(g.nc)
 	must(err)
 	must(g.nc.Flush())

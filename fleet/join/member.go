@@ -2,6 +2,7 @@ package join
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -23,14 +24,18 @@ import (
 // Membership is what a host keeps of its fleet.
 type Membership struct {
 	Name      string `json:"name"`
-	Address   string `json:"address"` // of the gateway
-	Pin       string `json:"pin"`     // of its TLS key, hex
+	Address   string `json:"address"` // of the gateway, or the URLs of the cluster
+	Pin       string `json:"pin"`     // of the gateway's TLS key, hex; on a cluster of the fleet's authority
 	Seed      string `json:"seed"`    // of the host's nkey; it never leaves the host
 	JWT       string `json:"jwt"`
 	Authority string `json:"authority"`
 	MaxRole   string `json:"max_role"` // the most that the gateway's callers may do here
 	Token     string `json:"token"`    // the id of the token, hex
 	Since     uint64 `json:"since"`    // the end of the host's event log when it joined: the fleet gets what comes after it
+
+	// Of a fleet on a NATS cluster.
+	Cluster     bool   `json:"cluster,omitempty"`
+	Authorities string `json:"authorities,omitempty"` // of its TLS certificates, DER in base64; empty: the system's
 }
 
 // Times of a member's connection. A gateway that is gone is noticed after pingEvery, pingsMissed + 1
@@ -82,13 +87,20 @@ func Join(ctx context.Context, path string, token invite.Token, maxRole string, 
 	if err != nil {
 		return m, err
 	}
-	q := question{ID: m.Token, Secret: hex.EncodeToString(token.Secret[:]), Key: public}
+	q := question{ID: m.Token, Key: public}
 	for _, k := range hostKeys {
 		q.HostKeys = append(q.HostKeys, string(gossh.MarshalAuthorizedKey(k)))
 	}
-	a, err := ask(ctx, token, q)
+	url, options, err := m.way()
 	if err != nil {
 		return m, err
+	}
+	a, err := ask(ctx, token, q, url, options)
+	if err != nil {
+		return m, err
+	}
+	if token.User != "" && (a.Name != token.Name || !isAuthority(a.Authority, token.Pin)) {
+		return m, ErrGateway
 	}
 	m.Name, m.JWT, m.Authority, m.MaxRole, m.Since = a.Name, a.JWT, a.Authority, maxRole, head
 	if err := writeJSON(path, m); err != nil {
@@ -114,14 +126,68 @@ func prepare(path string, token invite.Token) (m Membership, err error) {
 	if err != nil {
 		return m, fmt.Errorf("make the host's key: %w", err)
 	}
-	m = Membership{Name: token.Name, Address: token.Address, Pin: hex.EncodeToString(token.Pin[:]), Seed: string(seed), Token: id}
+	m = Membership{Name: token.Name, Address: token.Address, Pin: hex.EncodeToString(token.Pin[:]), Seed: string(seed), Token: id,
+		Cluster: token.User != "", Authorities: base64.StdEncoding.EncodeToString([]byte(token.Authorities))}
 	return m, writeJSON(path, m)
 }
 
-func ask(ctx context.Context, token invite.Token, q question) (a answer, err error) {
-	nc, err := nats.Connect("tls://"+token.Address, nats.Secure(realm.Pinned(token.Pin)), nats.TLSHandshakeFirst(), nats.Timeout(dialTime),
-		nats.NoReconnect(), nats.CustomInboxPrefix(realm.JoinInbox), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
+// isAuthority says whether a line of a key file has the key with that hash.
+func isAuthority(line string, pin realm.Pin) bool {
+	key, _, _, _, err := gossh.ParseAuthorizedKey([]byte(line))
+	return err == nil && realm.PinOf(key) == pin
+}
+
+// way is where a member dials, and how it knows that it has reached its fleet.
+func (m Membership) way() (url string, options []nats.Option, err error) {
+	if m.Cluster {
+		der, err := base64.StdEncoding.DecodeString(m.Authorities)
+		if err != nil {
+			return "", nil, fmt.Errorf("read the authority of the cluster's certificates: %w", err)
+		}
+		config, err := realm.Trusted(der)
+		return m.Address, []nats.Option{nats.Secure(config)}, err
+	}
+	var pin realm.Pin
+	if err := decode(pin[:], m.Pin); err != nil {
+		return "", nil, fmt.Errorf("read the gateway's pin: %w", err)
+	}
+	return "tls://" + m.Address, []nats.Option{nats.Secure(realm.Pinned(pin)), nats.TLSHandshakeFirst()}, nil
+}
+
+// proven is how a host asks: with the token's secret, or on a cluster as the token's user with a proof.
+func proven(token invite.Token, q question) (question, []nats.Option, error) {
+	if token.User == "" {
+		q.Secret = hex.EncodeToString(token.Secret[:])
+		return q, []nats.Option{nats.CustomInboxPrefix(realm.JoinInbox)}, nil
+	}
+	text, err := q.signed()
 	if err != nil {
+		return q, nil, err
+	}
+	pair, err := token.Key()
+	if err != nil {
+		return q, nil, fmt.Errorf("use the token's key: %w", err)
+	}
+	seed, err := pair.Seed()
+	if err != nil {
+		return q, nil, fmt.Errorf("use the token's key: %w", err)
+	}
+	if q.Proof, err = pair.Sign(text); err != nil {
+		return q, nil, fmt.Errorf("use the token's key: %w", err)
+	}
+	return q, []nats.Option{nats.UserJWTAndSeed(token.User, string(seed)), nats.CustomInboxPrefix(realm.InboxOf(q.ID))}, nil
+}
+
+func ask(ctx context.Context, token invite.Token, q question, url string, options []nats.Option) (a answer, err error) {
+	q, as, err := proven(token, q)
+	if err != nil {
+		return a, err
+	}
+	nc, err := nats.Connect(url, append(append(options, as...), nats.Timeout(dialTime), nats.NoReconnect(), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))...)
+	switch {
+	case token.User != "" && (errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired)):
+		return a, fmt.Errorf("the NATS cluster at %s refuses the token, which is good for 15 minutes: make a new one with fleet invite: %w", token.Address, err)
+	case err != nil:
 		return a, fmt.Errorf("reach the gateway at %s: %w", token.Address, err)
 	}
 	defer nc.Close()
@@ -147,11 +213,11 @@ func ask(ctx context.Context, token invite.Token, q question) (a answer, err err
 // Connect dials the gateway, and again for ever whenever the connection breaks or is refused. It
 // returns at once; streams open when the gateway is there. The caller closes the connection.
 func Connect(m Membership, log *slog.Logger) (*nats.Conn, error) {
-	var pin realm.Pin
-	if err := decode(pin[:], m.Pin); err != nil {
-		return nil, fmt.Errorf("read the gateway's pin: %w", err)
+	url, options, err := m.way()
+	if err != nil {
+		return nil, err
 	}
-	nc, err := nats.Connect("tls://"+m.Address, nats.Name("host "+m.Name), nats.Secure(realm.Pinned(pin)), nats.TLSHandshakeFirst(),
+	nc, err := nats.Connect(url, append(options, nats.Name("host "+m.Name),
 		nats.UserJWTAndSeed(m.JWT, m.Seed), nats.CustomInboxPrefix("berth.to."+m.Name+".inbox"),
 		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(), nats.ReconnectBufSize(-1), nats.Timeout(dialTime),
 		nats.CustomReconnectDelay(waitBefore), nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(pingsMissed),
@@ -164,7 +230,7 @@ func Connect(m Membership, log *slog.Logger) (*nats.Conn, error) {
 		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 			log.Warn("the fleet's connection", "gateway", m.Address, "error", err)
-		}))
+		}))...)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the fleet: %w", err)
 	}

@@ -81,6 +81,9 @@ func (r *Roster) Hosts() ([]Host, error) {
 func (r *Roster) add(h Host) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.Retired(h.Name) {
+		return ErrRetired
+	}
 	switch old, err := r.Host(h.Name); {
 	case err == nil && old.Key != h.Key:
 		return ErrName
@@ -113,9 +116,33 @@ func (r *Roster) Remove(name string) (Host, error) {
 	return h, os.Remove(r.path(name))
 }
 
+// Retire forgets a host, and never gives its name again.
+func (r *Roster) Retire(name string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, err := r.Host(name); err != nil {
+		return err
+	}
+	if err := os.Rename(r.path(name), r.path(name)+retired); err != nil {
+		return err
+	}
+	return syncDir(r.dir)
+}
+
+// retired ends the name of the file of a host that was retired.
+const retired = ".retired"
+
+// Retired says whether a host of that name was retired.
+func (r *Roster) Retired(name string) bool {
+	_, err := os.Lstat(r.path(name) + retired)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
 // Office answers hosts that want to join.
 type Office struct {
-	Realm     *realm.Realm
+	Users     realm.Users
+	Removed   func(key string) bool // of hosts that never get rights again
+	Shared    bool                  // hosts that join are users of the fleet's own account: it is on a cluster
 	Book      *invite.Book
 	Roster    *Roster
 	Authority gossh.PublicKey   // of passes
@@ -131,7 +158,17 @@ func (o *Office) Serve(nc *nats.Conn) (*nats.Subscription, error) {
 		if !pace.question(o.Now()) {
 			return
 		}
-		a, err := o.answer(m.Data)
+		q, err := read(m.Data)
+		// The reply is the word of who asks. In an account of its own it leads back there. In the fleet's account it
+		// could be a subject that a host reads.
+		if o.Shared && !strings.HasPrefix(m.Reply, realm.InboxOf(q.ID)+".") {
+			pace.refused(fmt.Errorf("the answer was to go to %.80q", m.Reply))
+			return
+		}
+		var a answer
+		if err == nil {
+			a, err = o.answer(q)
+		}
 		if err != nil {
 			pace.refused(err)
 			a = answer{Error: err.Error()}
@@ -188,15 +225,14 @@ func (p *pace) refused(why error) {
 	p.log.Warn("a host wasn't admitted to the fleet", "error", why)
 }
 
-func (o *Office) answer(data []byte) (answer, error) {
-	var q question
+func read(data []byte) (q question, err error) {
 	if len(data) > questionMost || json.Unmarshal(data, &q) != nil {
-		return answer{}, errors.New("the question can't be read")
+		return question{}, errors.New("the question can't be read")
 	}
-	var t invite.Token
-	if decode(t.ID[:], q.ID) != nil || decode(t.Secret[:], q.Secret) != nil {
-		return answer{}, invite.ErrToken
-	}
+	return q, nil
+}
+
+func (o *Office) answer(q question) (answer, error) {
 	if len(q.HostKeys) == 0 || len(q.HostKeys) > hostKeysMost {
 		return answer{}, ErrHostKey
 	}
@@ -205,26 +241,45 @@ func (o *Office) answer(data []byte) (answer, error) {
 			return answer{}, ErrHostKey
 		}
 	}
-	if _, err := o.Realm.Host("x", q.Key); err != nil { // before the token is used
+	if _, err := o.Users.Host("x", q.Key); err != nil { // before the token is used
 		return answer{}, err
 	}
-	if o.Realm.Removed(q.Key) {
+	if o.Removed(q.Key) {
 		return answer{}, ErrRemoved
 	}
-	name, err := o.Book.Redeem(t.ID, t.Secret, q.Key)
+	name, err := o.redeem(q)
 	if err != nil {
 		return answer{}, err
 	}
 	if err := o.Roster.add(Host{Name: name, Key: q.Key, HostKeys: q.HostKeys, Joined: o.Now().UTC()}); err != nil {
 		return answer{}, err
 	}
-	text, err := o.Realm.Host(name, q.Key)
+	text, err := o.Users.Host(name, q.Key)
 	if err != nil {
 		return answer{}, err
 	}
 	o.Joined(name)
 	o.Log.Info("a host has joined the fleet", "host", name, "key", q.Key)
 	return answer{Name: name, JWT: text, Authority: string(gossh.MarshalAuthorizedKey(o.Authority))}, nil
+}
+
+// redeem uses the token of a question. On a cluster nothing else than a proof counts.
+func (o *Office) redeem(q question) (name string, err error) {
+	var t invite.Token
+	if err := decode(t.ID[:], q.ID); err != nil {
+		return "", err
+	}
+	if o.Shared {
+		text, err := q.signed()
+		if err != nil {
+			return "", err
+		}
+		return o.Book.RedeemProof(t.ID, text, q.Proof, q.Key)
+	}
+	if err := decode(t.Secret[:], q.Secret); err != nil {
+		return "", err
+	}
+	return o.Book.Redeem(t.ID, t.Secret, q.Key)
 }
 
 func decode(into []byte, text string) error {
@@ -264,7 +319,11 @@ func writeJSON(path string, value any) (err error) {
 	if err != nil {
 		return errors.Join(fmt.Errorf("write %s: %w", path, err), os.Remove(aside.Name()))
 	}
-	dir, err := os.Open(filepath.Dir(path))
+	return syncDir(filepath.Dir(path))
+}
+
+func syncDir(path string) error {
+	dir, err := os.Open(path)
 	if err != nil {
 		return err
 	}

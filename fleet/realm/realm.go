@@ -8,6 +8,10 @@
 // answer to itself.
 //
 // A Realm is a file of the gateway's. It is read once; Remove writes it.
+//
+// On a NATS cluster that other people run, a fleet has one account and no realm: Users, made by Tenant, signs its hosts
+// and gateways. A host that joins is then a user of the same account, with a right to berth.join and to its own inbox.
+// Nothing there takes the rights of a user back: see docs/decisions/fleet.md.
 package realm
 
 import (
@@ -51,6 +55,7 @@ func StreamDir(dir string) string { return filepath.Join(dir, "events") }
 
 // Realm is a fleet's keys. Its methods may be called from any goroutine.
 type Realm struct {
+	Users                         // of the fleet's account
 	path                          string
 	operator, system, fleet, join nkeys.KeyPair
 
@@ -100,6 +105,7 @@ func Open(path string) (*Realm, error) {
 			return nil, fmt.Errorf("read the fleet's keys from %s: %w", path, err)
 		}
 	}
+	r.Users = Users{key: r.fleet}
 	if added {
 		return r, r.write()
 	}
@@ -116,6 +122,7 @@ func create(path string) (*Realm, error) {
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, fmt.Errorf("make the fleet's keys: %w", err)
 	}
+	r.Users = Users{key: r.fleet}
 	return r, r.write()
 }
 
@@ -204,26 +211,6 @@ func (r *Realm) Accounts() (map[string]string, error) {
 	return out, nil
 }
 
-// Host is the JWT of a host's user. The seed of the key stays on the host.
-func (r *Realm) Host(name, key string) (string, error) {
-	c, err := user("host "+name, key)
-	if err != nil {
-		return "", err
-	}
-	c.Pub.Allow.Add("berth.from." + name + ".>")
-	c.Sub.Allow.Add("berth.to." + name + ".>")
-	return encode(c, r.fleet)
-}
-
-// Gateway is the JWT of a gateway's user.
-func (r *Realm) Gateway(key string) (string, error) {
-	c, err := user("gateway", key)
-	if err != nil {
-		return "", err
-	}
-	return encode(c, r.fleet)
-}
-
 // Joiner is the JWT of a client without credentials. Its seed isn't a secret: the token is, and only the
 // gateway reads that.
 func (r *Realm) Joiner() (string, error) {
@@ -239,29 +226,11 @@ func (r *Realm) Joiner() (string, error) {
 	c.Pub.Allow.Add(JoinSubject)
 	c.Sub.Allow.Add(JoinInbox + ".*.*")
 	c.Limits.Subs, c.Limits.Payload = joinerSubjects, joinerPayload
-	return encode(c, r.join)
+	return Users{key: r.join}.sign(c)
 }
 
 // JoinInbox is where a joining host reads its answer, as nats.CustomInboxPrefix.
 const JoinInbox = "berth.joined"
-
-func user(name, key string) (*jwt.UserClaims, error) {
-	if !nkeys.IsValidPublicUserKey(key) {
-		return nil, fmt.Errorf("%q isn't the public key of a user", key)
-	}
-	c := jwt.NewUserClaims(key)
-	c.Name = name
-	c.AllowedConnectionTypes.Add(jwt.ConnectionTypeStandard)
-	return c, nil
-}
-
-func encode(c *jwt.UserClaims, account nkeys.KeyPair) (string, error) {
-	text, err := c.Encode(account)
-	if err != nil {
-		return "", fmt.Errorf("sign the user %s: %w", c.Name, err)
-	}
-	return text, nil
-}
 
 // Removed says whether a key was removed. It never gets rights again, also with a token that it had used.
 func (r *Realm) Removed(key string) bool {

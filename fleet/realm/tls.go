@@ -15,6 +15,8 @@ import (
 	"math/big"
 	"os"
 	"time"
+
+	"golang.org/x/crypto/ssh"
 )
 
 // certificateLife is long, because hosts know the key and not the dates.
@@ -23,6 +25,9 @@ const certificateLife = 30 * 365 * 24 * time.Hour
 // Pin is the SHA-256 of a TLS certificate's public key. A host gets it in its token, and so needs no
 // authority for TLS.
 type Pin = [sha256.Size]byte
+
+// PinOf is the SHA-256 of a fleet's authority. On a cluster, a host gets it in its token.
+func PinOf(authority ssh.PublicKey) Pin { return sha256.Sum256(authority.Marshal()) }
 
 // ErrPin says that another server answers at the gateway's address.
 var ErrPin = errors.New("the gateway has another TLS key than the one of the token: another server answers there, or the gateway was set up anew")
@@ -76,4 +81,36 @@ func Pinned(pin Pin) *tls.Config {
 			return nil
 		},
 	}
+}
+
+// Trusted is the TLS configuration of a client of a NATS cluster: its certificates are by one of these authorities, in
+// DER one after the other, or without any by one that this system trusts.
+func Trusted(authorities []byte) (*tls.Config, error) {
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	if len(authorities) == 0 {
+		return c, nil
+	}
+	list, err := x509.ParseCertificates(authorities)
+	if err != nil {
+		return nil, fmt.Errorf("read the authority of the NATS cluster's certificates: %w", err)
+	}
+	c.RootCAs = x509.NewCertPool()
+	for _, a := range list {
+		c.RootCAs.AddCert(a)
+	}
+	return c, nil
+}
+
+// Authorities reads a PEM file of certificates, for Trusted.
+func Authorities(data []byte) (der []byte, err error) {
+	for block, rest := pem.Decode(data); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type == "CERTIFICATE" {
+			der = append(der, block.Bytes...)
+		}
+	}
+	if len(der) == 0 {
+		return nil, errors.New("it has no certificate in PEM")
+	}
+	_, err = Trusted(der)
+	return der, err
 }
