@@ -94,7 +94,7 @@ func fleetVerb() *Verb {
 
 // notGateway is the answer of a server that has no hosts.
 func notGateway(part string) error {
-	return api.Errorf(api.CodeBadRequest, "fleet %s is for a fleet's gateway, and this server is none: set fleet.listen in its berth.yaml", part)
+	return api.Errorf(api.CodeBadRequest, "fleet %s is for a fleet's gateway, and this server is none: set fleet.listen in its berth.yaml, or fleet.nats", part)
 }
 
 func runFleet(ctx context.Context, c *Call) error {
@@ -234,7 +234,7 @@ func (c *Call) drainHost(name string) error {
 // among the arguments of a process and use it first.
 func (c *Call) joinFleet(ctx context.Context, token string) error {
 	if token == "-" {
-		const most = 4 << 10
+		const most = 4<<10 + 2 // the longest token, and the end of a line
 		data, err := io.ReadAll(io.LimitReader(c.In, most+1))
 		if err != nil {
 			return fmt.Errorf("read standard input: %w", err)

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -18,6 +19,23 @@ type Fleet struct {
 	Labels     []string `yaml:"labels"`           // of this host, for new --host any --label L
 	Join       string   `yaml:"join"`             // a token, used when the server is in no fleet yet
 	Program    string   `yaml:"program" path:"y"` // the berth-fleet binary; empty: beside berth
+
+	// The server is the gateway of a fleet on a NATS cluster that other people run.
+	NATS        []string `yaml:"nats"`                  // its URLs
+	NATSAccount string   `yaml:"nats_account" path:"y"` // the file with the key of the fleet's account
+	NATSCA      string   `yaml:"nats_ca" path:"y"`      // the file with the authority of its TLS certificates; empty: the system's
+}
+
+// IsGateway says whether the server is a fleet's gateway.
+func (f Fleet) IsGateway() bool { return f.Listen != "" || len(f.NATS) > 0 }
+
+// ReadAccount reads the file of nats_account, which no other user may read or write.
+func (f Fleet) ReadAccount() (string, error) {
+	data, err := readPrivate(f.NATSAccount)
+	if err != nil {
+		return "", Problems{fileProblem(f.NATSAccount, err)}
+	}
+	return string(data), nil
 }
 
 // maxLabels is more labels than anyone chooses hosts by.
@@ -66,9 +84,10 @@ func (v *validation) fleet(f Fleet) {
 			v.add("fleet.listen", quote(port)+" isn't a valid port", "write a number from 0 (any free one) to 65535")
 		}
 	}
-	if f.Listen != "" && f.Join != "" {
-		v.add("fleet.join", "a server is a fleet's gateway or one of its hosts", "remove listen or join")
+	if f.IsGateway() && f.Join != "" {
+		v.add("fleet.join", "a server is a fleet's gateway or one of its hosts", "remove join, or what makes it a gateway (listen, nats)")
 	}
+	v.cluster(f)
 	if f.Name != "" {
 		if err := api.CheckHost(f.Name); err != nil {
 			v.add("fleet.name", err.Error(), "")
@@ -85,6 +104,34 @@ func (v *validation) fleet(f Fleet) {
 	for i, label := range f.Labels {
 		if err := api.CheckTag(label); err != nil {
 			v.add(fmt.Sprintf("fleet.labels[%d]", i), err.Error(), "")
+		}
+	}
+}
+
+// mostURLs bounds the URLs of a cluster: a token has them all.
+const mostURLs = 16
+
+// cluster checks what names a NATS cluster.
+func (v *validation) cluster(f Fleet) {
+	switch {
+	case len(f.NATS) == 0 && f.NATSAccount != "":
+		v.add("fleet.nats_account", "it is the key of an account on a NATS cluster, and no cluster is named", "set fleet.nats too, or remove it")
+	case len(f.NATS) == 0 && f.NATSCA != "":
+		v.add("fleet.nats_ca", "it is the authority of a NATS cluster, and no cluster is named", "set fleet.nats too, or remove it")
+	case len(f.NATS) == 0:
+		return
+	case f.Listen != "":
+		v.add("fleet.nats", "a gateway has a NATS server of its own or uses a cluster", "remove nats or listen")
+	case f.NATSAccount == "":
+		v.add("fleet.nats", "the key of the fleet's account on the cluster is missing", "name its file with fleet.nats_account")
+	}
+	if len(f.NATS) > mostURLs {
+		v.add("fleet.nats", fmt.Sprintf("%d URLs are too many", len(f.NATS)), fmt.Sprintf("give at most %d: a client learns the others from the cluster", mostURLs))
+	}
+	for i, text := range f.NATS {
+		u, err := url.Parse(text)
+		if err != nil || u.Scheme != "tls" || u.User != nil || u.Port() == "" || !hostName.MatchString(u.Hostname()) || text != "tls://"+u.Host {
+			v.add(fmt.Sprintf("fleet.nats[%d]", i), quote(text)+" isn't a valid URL of a NATS server with TLS", "write tls://HOST:PORT, such as tls://nats1.example.org:4222")
 		}
 	}
 }

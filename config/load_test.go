@@ -74,10 +74,24 @@ func TestCheck(t *testing.T) {
 		yaml string
 		want []string // after the file's name
 	}{
-		"nothing":         {"", nil},
-		"comments":        {"# only\n", nil},
-		"ship":            {"audit: {ship: {syslog: tcp://logs:601}}\n", nil},
-		"ship by command": {"audit: {ship: {command: [/usr/bin/logger, -t, berth]}}\n", nil},
+		"nothing":              {"", nil},
+		"comments":             {"# only\n", nil},
+		"ship":                 {"audit: {ship: {syslog: tcp://logs:601}}\n", nil},
+		"ship by command":      {"audit: {ship: {command: [/usr/bin/logger, -t, berth]}}\n", nil},
+		"a fleet on a cluster": {"fleet: {nats: [tls://n1.example.net:4222, \"tls://[::1]:4222\"], nats_account: a, nats_ca: b}\n", nil},
+		"bad clusters": {"fleet:\n  nats: [nats://n1:4222, tls://n1, tls://u:p@n1:1, tls://n1:1/, \"tls://a b:1\"]\n  listen: :2223\n  join: x\n", []string{
+			":2:9: fleet.nats: a gateway has a NATS server of its own or uses a cluster; remove nats or listen",
+			":2:10: fleet.nats[0]: \"nats://n1:4222\" isn't a valid URL of a NATS server with TLS; write tls://HOST:PORT, such as tls://nats1.example.org:4222",
+			":2:26: fleet.nats[1]: \"tls://n1\" isn't a valid URL of a NATS server with TLS; write tls://HOST:PORT, such as tls://nats1.example.org:4222",
+			":2:36: fleet.nats[2]: \"tls://u:p@n1:1\" isn't a valid URL of a NATS server with TLS; write tls://HOST:PORT, such as tls://nats1.example.org:4222",
+			":2:52: fleet.nats[3]: \"tls://n1:1/\" isn't a valid URL of a NATS server with TLS; write tls://HOST:PORT, such as tls://nats1.example.org:4222",
+			":2:65: fleet.nats[4]: \"tls://a b:1\" isn't a valid URL of a NATS server with TLS; write tls://HOST:PORT, such as tls://nats1.example.org:4222",
+			":4:9: fleet.join: a server is a fleet's gateway or one of its hosts; remove join, or what makes it a gateway (listen, nats)",
+		}},
+		"a cluster without a key":        {"fleet: {nats: [tls://n1:1]}\n", []string{":1:15: fleet.nats: the key of the fleet's account on the cluster is missing; name its file with fleet.nats_account"}},
+		"a key without a cluster":        {"fleet: {nats_account: a}\n", []string{":1:23: fleet.nats_account: it is the key of an account on a NATS cluster, and no cluster is named; set fleet.nats too, or remove it"}},
+		"an authority without a cluster": {"fleet: {nats_ca: a}\n", []string{":1:18: fleet.nats_ca: it is the authority of a NATS cluster, and no cluster is named; set fleet.nats too, or remove it"}},
+		"too many URLs":                  {"fleet: {nats_account: a, nats: [" + strings.Repeat("tls://n1:1, ", 17) + "]}\n", []string{":1:32: fleet.nats: 17 URLs are too many; give at most 16: a client learns the others from the cluster"}},
 		"bad ships": {"audit:\n  ship:\n    syslog: udp://logs:514\n    http: logs.example.com\n    token: x\n", []string{
 			":3:5: audit.ship: it has more than one of command, syslog and http; keep one",
 			":3:13: audit.ship.syslog: UDP loses lines and doesn't report it; write tcp://HOST:PORT, or a socket such as /dev/log",

@@ -14,11 +14,13 @@ import (
 
 	"berth/api"
 	"berth/commands"
+	"berth/config"
 	"berth/fleet/gateway"
 	"berth/fleet/invite"
 	"berth/fleet/join"
 	"berth/fleet/ledger"
 	"berth/fleet/member"
+	"berth/fleet/realm"
 	"berth/fleet/registry"
 	"berth/fleet/relay"
 	"berth/keys"
@@ -52,7 +54,7 @@ func fleetProgram(given string) (string, error) {
 
 // openFleet reads the server's membership, before there are sessions whose callers came through a gateway.
 func (s *server) openFleet() (err error) {
-	if s.config.Fleet.Listen != "" {
+	if s.config.Fleet.IsGateway() {
 		return nil
 	}
 	var public []gossh.PublicKey
@@ -88,17 +90,46 @@ func (u unrevoked) Lookup(key gossh.PublicKey, remote net.Addr, now time.Time) (
 // Changed is closed when this server's revocations change. The source's own changes end its connections.
 func (u unrevoked) Changed() <-chan struct{} { return u.store.Changed() }
 
+// cluster reads the files of a fleet on a NATS cluster.
+func cluster(c config.Fleet) (*gateway.Cluster, error) {
+	out := &gateway.Cluster{URLs: c.NATS}
+	text, err := c.ReadAccount()
+	if err != nil {
+		return nil, fmt.Errorf("read the key of the fleet's account: %w", err)
+	}
+	if out.Users, err = realm.Tenant(text); err != nil {
+		return nil, api.Errorf(api.CodeUsage, "read the key of the fleet's account from %s: %w", c.NATSAccount, err)
+	}
+	if c.NATSCA == "" {
+		return out, nil
+	}
+	data, err := os.ReadFile(c.NATSCA)
+	if err == nil {
+		out.Authorities, err = realm.Authorities(data)
+	}
+	if err != nil {
+		return nil, api.Errorf(api.CodeUsage, "read the authority of the NATS cluster's certificates from %s: %w", c.NATSCA, err)
+	}
+	return out, nil
+}
+
 // startFleet starts the gateway, or the membership that the server has.
 func (s *server) startFleet(ctx context.Context) (stop func(), err error) {
 	c := s.config.Fleet
-	if c.Listen != "" {
-		program, err := fleetProgram(c.Program)
-		if err != nil {
+	if c.IsGateway() {
+		o := gateway.Options{
+			Dir: filepath.Join(s.config.StateDir, "fleet"), Listen: c.Listen, Address: c.Address, Name: c.HostName(), Key: s.hostKeys[0].Signer, Rights: s.rights, Events: s.sessions.Events(), Log: s.log, Now: time.Now,
+		}
+		if len(c.NATS) > 0 {
+			if o.Cluster, err = cluster(c); err != nil {
+				return nil, err
+			}
+			// Hosts of another account or of the gateway's own NATS server aren't hosts of this fleet.
+			o.Dir = filepath.Join(o.Dir, o.Cluster.Users.Account())
+		} else if o.Program, err = fleetProgram(c.Program); err != nil {
 			return nil, err
 		}
-		if s.fleet.gateway, err = gateway.Start(gateway.Options{
-			Dir: filepath.Join(s.config.StateDir, "fleet"), Program: program, Listen: c.Listen, Address: c.Address, Name: c.HostName(), Key: s.hostKeys[0].Signer, Rights: s.rights, Events: s.sessions.Events(), Log: s.log, Now: time.Now,
-		}); err != nil {
+		if s.fleet.gateway, err = gateway.Start(o); err != nil {
 			return nil, err
 		}
 		s.log.Info("this server is a fleet's gateway", "listen", s.fleet.gateway.Addr(), "name", c.HostName())
@@ -140,9 +171,9 @@ func (s *server) beat() registry.Beat {
 
 // fleetVerbs is what the verb fleet does.
 func (s *server) fleetVerbs() commands.Fleet {
-	if s.config.Fleet.Listen != "" {
+	if s.config.Fleet.IsGateway() {
 		gatewayAlone := func() error {
-			return api.Errorf(api.CodeBadRequest, "this server is a fleet's gateway, and joins none: remove fleet.listen from its berth.yaml first")
+			return api.Errorf(api.CodeBadRequest, "this server is a fleet's gateway, and joins none: remove fleet.listen or fleet.nats from its berth.yaml first")
 		}
 		return commands.Fleet{
 			Hosts: s.fleetHosts, Invite: s.fleetInvite, Remove: func(name string) error { return s.fleet.gateway.Remove(name) },
@@ -220,7 +251,7 @@ func (s *server) fleetHosts(context.Context) ([]commands.FleetHost, error) {
 
 // reach is a gateway's way to its hosts; nil on another server.
 func (s *server) reach() dispatch.Reach {
-	if s.config.Fleet.Listen == "" {
+	if !s.config.Fleet.IsGateway() {
 		return nil
 	}
 	return func(ctx context.Context, host string, person keys.Identity) (*gossh.Client, error) {
@@ -242,7 +273,7 @@ func (s *server) reach() dispatch.Reach {
 
 // forward is a gateway's way to its hosts for ssh -J; nil on another server.
 func (s *server) forward() *sshd.Forward {
-	if s.config.Fleet.Listen == "" {
+	if !s.config.Fleet.IsGateway() {
 		return nil
 	}
 	return &sshd.Forward{

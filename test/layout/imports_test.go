@@ -111,7 +111,7 @@ var arrows = map[string]string{
 	"cmd/berth-hold":       "sessions/hold",
 	"cmd/berth-fleet":      "fleet/broker fleet/realm",
 	"cmd/berth/background": "",
-	"cmd/berth":            "agent agent/drivers agent/generic agent/generic/rules api audit audit/follow audit/ship cmd/berth/background commands commands/shape config detect/replay doctor fleet/gateway fleet/invite fleet/join fleet/ledger fleet/member fleet/registry fleet/relay keys mcp mcp/bridge metrics sessions sessions/account sessions/cgroup sessions/command sessions/hold sessions/notify/post sessions/worktree sshd sshd/dispatch sshd/local terminal",
+	"cmd/berth":            "agent agent/drivers agent/generic agent/generic/rules api audit audit/follow audit/ship cmd/berth/background commands commands/shape config detect/replay doctor fleet/gateway fleet/invite fleet/join fleet/ledger fleet/member fleet/realm fleet/registry fleet/relay keys mcp mcp/bridge metrics sessions sessions/account sessions/cgroup sessions/command sessions/hold sessions/notify/post sessions/worktree sshd sshd/dispatch sshd/local terminal",
 }
 
 // driverMay is what a driver may import of the tree.
