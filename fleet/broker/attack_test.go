@@ -179,7 +179,7 @@ func TestAHostPublishesForAnother(t *testing.T) {
 	box3 := f.connect(t, login)
 	for _, subject := range []string{
 		"berth.from.box2.c.x", "berth.to.box2.open", "berth.to.box3.open", "berth.from", "berth.from.box", "berth.from.box33.x", "other",
-		"$JS.API.STREAM.CREATE.x", "$KV.hosts.box2", "$SYS.REQ.SERVER.PING", realm.JoinSubject, "_INBOX.x",
+		"berth.events.box3", "berth.events.box2", "$JS.API.STREAM.CREATE.x", "$JS.API.STREAM.PURGE.EVENTS", "$JS.API.DIRECT.GET.EVENTS", "$JS.API.CONSUMER.CREATE.EVENTS", "$KV.hosts.box2", "$SYS.REQ.SERVER.PING", realm.JoinSubject, "_INBOX.x",
 	} {
 		if err := box3.Publish(subject, []byte("forged")); err != nil {
 			t.Fatal(err)
@@ -204,7 +204,7 @@ func TestAHostReadsAnothers(t *testing.T) {
 	_, login := f.host(t, "box3")
 	box3 := f.connect(t, login)
 	read := make(chan string, 64)
-	subjects := []string{">", "berth.>", "berth.to.>", "berth.to.*.open", "berth.to.box2.>", "berth.from.>", "berth.from.box2.c.x", "berth.from.box3.>", "$SYS.>", "_INBOX.>", realm.JoinSubject, realm.JoinInbox + ".>"}
+	subjects := []string{">", "berth.>", "berth.to.>", "berth.to.*.open", "berth.to.box2.>", "berth.from.>", "berth.from.box2.c.x", "berth.from.box3.>", "berth.events.>", "berth.events.box3", "$JS.>", "$SYS.>", "_INBOX.>", realm.JoinSubject, realm.JoinInbox + ".>"}
 	for _, subject := range subjects {
 		for _, queue := range []string{"", "q"} {
 			if _, err := box3.QueueSubscribe(subject, queue, func(m *nats.Msg) { read <- m.Subject }); err != nil {
