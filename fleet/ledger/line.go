@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -43,10 +42,16 @@ const cursorField = "cursor"
 // other fields have none of these names in any case.
 var heads = []string{cursorField, "type", "session", "id", "seq", "time", "host", "host_cursor"}
 
-var (
-	typeForm = regexp.MustCompile(`^[a-z][a-z_]{0,39}$`)
-	idForm   = regexp.MustCompile(`^[0-9A-Za-z_-]{1,64}$`)
+// Characters of an event's type and of an id. A regular expression for them would be compiled at each start of berth.
+const (
+	typeLetters = "abcdefghijklmnopqrstuvwxyz_"
+	idLetters   = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-"
 )
+
+// isWord says whether a text has 1 to most characters, all of these.
+func isWord(text, letters string, most int) bool {
+	return text != "" && len(text) <= most && strings.Trim(text, letters) == ""
+}
 
 // errCursor is a line without its place in the host's log: nothing can stand for it.
 var errCursor = errors.New("a line of a host has no cursor")
@@ -109,9 +114,9 @@ func readHead(fields map[string]json.RawMessage) (h head, err error) {
 		}
 	}
 	switch {
-	case !typeForm.MatchString(h.Type):
+	case !isWord(h.Type, typeLetters, 40):
 		return h, errors.New("the type isn't one")
-	case h.ID != nil && !idForm.MatchString(*h.ID):
+	case h.ID != nil && !isWord(*h.ID, idLetters, 64):
 		return h, errors.New("the id isn't one")
 	case h.Session != nil && h.ID == nil:
 		return h, errors.New("a session without its id")
