@@ -115,23 +115,21 @@ const (
 
 // unasked keeps calls that were reported as over, if their dialogs may be taken for another one's: of agents that don't
 // say which of their calls they ask about, and calls with something that no dialog draws. Any process of the session can
-// report that, and name the call in a hook about another dialog. So a dialog may be about such a call until the composer
-// was on the screen for a while. A call that has asked isn't kept where no hook can wait for the next one's answer.
+// report that, name the call in a hook about another dialog, and cover its dialog. So a dialog may be about such a call
+// until the composer was on the screen for a while. A call that Berth's key has allowed isn't kept.
 func (f *Fold) unasked(over ...call) {
 	m := &f.m
-	for _, c := range over {
-		f.outlasts(c)
-	}
 	namer, names := f.driver.(agent.CallNamer)
-	_, joins := f.driver.(agent.CallJoiner)
 	for _, c := range over {
+		if f.wasAllowed(&c) {
+			continue
+		}
+		f.outlasts(c)
 		same := func(o call) bool {
 			return o.Tool == c.Tool && o.Agent == c.Agent && o.Input == c.Input && f.undrawn(o.asks()) == f.undrawn(c.asks())
 		}
-		asks := func(r *request) bool { return r.Whole && f.isOf(r, &c) && f.equals(r) < 2 }
 		alike := names && namer.DialogNames(c.Tool) || !names && f.undrawn(c.asks()) != ""
-		asked := (names || joins) && (c.Asked || slices.ContainsFunc(m.Requests, asks))
-		if asked || !alike || slices.ContainsFunc(m.Unasked, same) {
+		if !alike || slices.ContainsFunc(m.Unasked, same) {
 			continue
 		}
 		c.Since = f.now
@@ -140,6 +138,20 @@ func (f *Fold) unasked(over ...call) {
 			m.Unasked, m.Forgotten = append([]call(nil), m.Unasked[1:]...), true
 		}
 	}
+}
+
+// Allowed records that the last key of an answer which allows the prompt's call was pressed.
+func (f *Fold) Allowed(id string) {
+	for _, r := range f.m.Requests {
+		r.Allowed = r.Allowed || r.Prompt.ID == id
+	}
+}
+
+// wasAllowed reports whether a key of Berth has allowed the call, at a dialog that showed all of it. Another dialog of that
+// call asks for nothing else.
+func (f *Fold) wasAllowed(c *call) bool {
+	by := func(r *request) bool { return r.Allowed && r.Whole && f.isOf(r, c) && f.equals(r) < 2 }
+	return c.Allowed || slices.ContainsFunc(f.m.Requests, by)
 }
 
 // equals is how many calls the prompt may be about that haven't asked. Its dialog is one's, and any process can name

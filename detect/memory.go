@@ -141,6 +141,7 @@ type call struct {
 	Hooked                     bool           // a hook reported it, and would report its prompt too
 	Held                       bool           // its prompt was opened while a hook ran that isn't Berth's
 	Asked                      bool           // its dialog was on the screen, and is gone
+	Allowed                    bool           // by a key of Berth, at that dialog
 	Logged                     string         // its input in the session log; empty if that hasn't reported it
 }
 
@@ -222,11 +223,13 @@ type hookOf struct {
 
 // dialogOf is the dialog that has shown a prompt.
 type dialogOf struct {
-	Seen  bool   // it was on the screen
-	Whole bool   // it was there with all of the prompt
-	Place int    // its position among several dialogs, if it showed that
-	Key   string // that dialog's key
-	Size  [2]int // the screen's size then
+	Seen  bool // it was on the screen
+	Whole bool // it was there with all of the prompt
+	// Allowed: Berth pressed the key at it that allows the prompt's call.
+	Allowed bool
+	Place   int    // its position among several dialogs, if it showed that
+	Key     string // that dialog's key
+	Size    [2]int // the screen's size then
 	// Typed is when a key was pressed that may have answered the prompt's dialog. The dialog on the
 	// screen may be the next one, which looks the same.
 	Typed time.Time

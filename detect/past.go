@@ -109,7 +109,7 @@ func (f *Fold) dialogOver(r *request, how string) {
 		}
 	}
 	if found >= 0 {
-		m.Calls[found].Asked = true
+		m.Calls[found].Asked, m.Calls[found].Allowed = true, r.Allowed
 	}
 }
 

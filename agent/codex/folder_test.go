@@ -1,6 +1,7 @@
 package codex_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -280,6 +281,44 @@ func TestFolderOfAnyCall(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("in %q, reported in %q: a key answers %q", c.workdir, c.told, got)
+		}
+	}
+}
+
+// TestCommandTwice: an agent runs a command twice in a turn, and asks each time. A key answers each dialog, whatever
+// the folders are, if Berth's key has allowed the first.
+func TestCommandTwice(t *testing.T) {
+	const both = "%v in %q, then in %q: of call %d a key answers %v"
+	works := draw("• Working (3s • esc to interrupt)\n\n› \n\n  ? for shortcuts", 2, 2)
+	for _, dirs := range [][2]string{{"/w", "/w"}, {"/srv", "/srv"}, {"/w", "/srv"}, {"/srv", "/w"}} {
+		for _, allowed := range []bool{true, false} {
+			s, r := newSeen(), asksInSomeFolder()
+			s.f.Apply(agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceHook, Turn: "t", Time: s.now})
+			for i, dir := range dirs {
+				fields := `,"cwd":"` + dir + `","tool_name":"Bash","tool_use_id":"` + strconv.Itoa(i) + `","tool_input":{"command":"ls"}`
+				logged, err := codex.Driver{}.Log([]byte(`{"type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\",\"sandbox_permissions\":\"require_escalated\",\"justification\":\"May I?\",\"workdir\":\"` + dir + `\"}","call_id":"` + strconv.Itoa(i) + `"}}`))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, f := range append(logged, hook(t, "PreToolUse", fields)...) {
+					f.Time = s.now
+					s.f.Apply(f)
+				}
+				s.ask(t, "7", dir)
+				s.release("7")
+				p := s.show(r)
+				if keyed := s.keyed(p.ID, r.Dialog); keyed != (allowed || i == 0 || dirs != [2]string{"/srv", "/w"}) {
+					t.Errorf(both, allowed, dirs[0], dirs[1], i, keyed)
+				}
+				if allowed {
+					s.f.Allowed(p.ID)
+				}
+				s.show(works)
+				for _, f := range hook(t, "PostToolUse", fields) {
+					f.Time = s.now
+					s.f.Apply(f)
+				}
+			}
 		}
 	}
 }

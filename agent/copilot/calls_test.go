@@ -121,6 +121,37 @@ func TestTwoCalls(t *testing.T) {
 	}
 }
 
+// TestCallReportedOver: any process of the session can cover a dialog for a moment, and report in the log that its call is
+// over. The dialog may still be that call's, unless Berth's key has allowed it.
+func TestCallReportedOver(t *testing.T) {
+	for _, allowed := range []bool{true, false} {
+		s := newTalk(t)
+		s.calls("a", `,"detach":true`)
+		s.asks("a", in("/srv/ws"))
+		p, keyed := s.show()
+		if !keyed {
+			t.Fatalf("no key answers %+v", p)
+		}
+		if allowed {
+			s.f.Allowed(p.ID)
+		}
+		for range 4 {
+			s.now = s.now.Add(100 * time.Millisecond)
+			s.f.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: shown("x"), Time: s.now})
+		}
+		s.log("permission.completed", `{"toolCallId":"a","requestId":"r"}`)
+		s.log("tool.execution_complete", `{"toolCallId":"a","success":true}`)
+		s.calls("b", "")
+		s.asks("b", in("/srv/ws"))
+		for range 6 {
+			s.show()
+		}
+		if p, keyed := s.show(); keyed != allowed {
+			t.Errorf("allowed %v: a key answers %q: %v", allowed, agent.Value(p.Text), keyed)
+		}
+	}
+}
+
 // TestWaiting: the prompt of a call says what it would do.
 func TestWaiting(t *testing.T) {
 	for _, c := range []struct{ tool, input, asks, says string }{

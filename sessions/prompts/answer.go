@@ -135,6 +135,9 @@ func (ps *Prompts) observeInput(r hold.Record) error {
 	}
 	if own != nil && own.Hook == "" && a.Last {
 		own.Given = ps.env.OnClock(r.Time.Time)
+		if own.Outcome == agent.OutcomeAccepted {
+			ps.env.Fold().Allowed(a.Prompt)
+		}
 	}
 	return nil
 }

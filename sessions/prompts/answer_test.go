@@ -1,11 +1,15 @@
 package prompts
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
 	"berth/agent"
+	"berth/api"
 	"berth/detect"
+	"berth/sessions/hold"
 	"berth/sessions/loop"
 )
 
@@ -191,6 +195,44 @@ func TestJudgedByTheNextServer(t *testing.T) {
 		}
 		if len(events) != 1 || !events[0].Delivered || events[0].Confirmed != c.confirmed {
 			t.Errorf("%s: %+v", c.name, events)
+		}
+	}
+}
+
+// TestAllowedByAKey: the record of the last key of an answer that allows a call has the fold forget that call at its end.
+// Another client's key, a key before the last, and a refusal don't.
+func TestAllowedByAKey(t *testing.T) {
+	for _, c := range []struct {
+		verb, outcome string
+		last, allowed bool
+	}{
+		{verbRespond, agent.OutcomeAccepted, true, true},
+		{verbRespond, agent.OutcomeAccepted, false, false},
+		{verbRespond, agent.OutcomeDenied, true, false},
+		{"input", "", true, false},
+	} {
+		now := time.Unix(100, 0)
+		fold := detect.New(asker{}, detect.Options{Start: now, PromptID: func(uint64, bool) string { return "p" }})
+		fold.Apply(agent.Fact{Kind: agent.Asked, Source: agent.SourceHook, Time: now, Request: &agent.Request{Type: agent.PromptPermission}})
+		a := &answering{Prompt: "p", Verb: c.verb, Outcome: c.outcome}
+		data, err := json.Marshal(hold.InputData{Bytes: 1, Mark: a.mark(c.last)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ps := New(Env{
+			Env:  loop.Env{Now: func() time.Time { return now }},
+			Mark: func() loop.Mark { return loop.Mark{Verb: c.verb} }, Fold: func() *detect.Fold { return fold },
+			Pass: func(time.Time) {}, Apply: func(detect.Result) {}, Clock: func(at time.Time) time.Time { return at },
+		})
+		ps.followed = true
+		ps.follow(a)
+		ps.Observe(hold.Record{N: 1, Kind: hold.KindInput, Data: data, Time: api.At(now)})
+		saved, err := fold.Checkpoint()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(string(saved), `"Allowed":true`); got != c.allowed {
+			t.Errorf("%+v: %v", c, got)
 		}
 	}
 }
