@@ -29,7 +29,8 @@ const (
 	// The echo of a paste took 70 to 250 ms, 700 ms on a loaded machine, and more on one with a load of 20.
 	echoFor = 3 * time.Second
 	// A long text is drawn piece by piece: 240 lines of 10 KB took 3 to 4 s at a load
-	// of 24. For each 2 KB of it the echo is given a second more, up to this.
+	// of 24. For each 2 KB of it the echo is given a second more, up to this. An agent that computes and has yet to read
+	// the text is given as long for that: Qwen Code took 4 to 7 s after a turn, at a load of 12.
 	echoMost = 8 * time.Second
 	// UserPromptSubmit follows Enter by 10 to 60 ms. If Enter has no effect for this long, a second one is
 	// pressed, once.
@@ -451,7 +452,13 @@ func (m *Machine) await(s Seen, now time.Time) Step {
 		}
 		return look()
 	}
-	if s.Held && m.over(now, m.echoWithin()) {
+	switch unread := s.Unread > 0 && s.Computes; {
+	case unread && now.Sub(m.start) < echoMost:
+		m.since = now // it draws what it has read
+		return look()
+	case unread:
+		return m.retire(s, now, "it has not read what was typed")
+	case s.Held && m.over(now, m.echoWithin()):
 		return m.retire(s, now, "another process holds its terminal")
 	}
 	if m.over(now, m.echoWithin()) || m.over(now, drawnAfter) && m.mixed(at(s)) {

@@ -98,3 +98,40 @@ func TestPlaces(t *testing.T) {
 		t.Error("nothing is found in nothing")
 	}
 }
+
+// TestReadsLate: an agent that computes before it reads the message is given time for that, and one that only doesn't read
+// it isn't.
+func TestReadsLate(t *testing.T) {
+	for name, tc := range map[string]struct {
+		computes bool
+		reads    time.Duration
+		want     Verdict
+		code     api.Code
+	}{
+		"computes":          {true, 5 * time.Second, Confirmed, ""},
+		"computes for long": {true, time.Hour, Refused, api.CodeAgentBusy},
+		"does nothing":      {false, 5 * time.Second, Refused, api.CodeAgentBusy},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t, Options{})
+			s.wrote("<hello>")
+			s.seen.Unread, s.seen.Held, s.seen.Computes = 5, true, tc.computes
+			for end := s.now.Add(tc.reads); s.done == nil && s.now.Before(end); s.now = s.now.Add(10 * time.Millisecond) {
+				s.step()
+			}
+			if s.done == nil {
+				s.seen.Unread, s.seen.Held, s.seen.Computes = 0, false, false
+				if out := s.run(2 * time.Second); out != "" || s.done != nil { // it has read the text, and not drawn it
+					t.Fatalf("it wrote %q, and ended with %+v", out, s.done)
+				}
+				s.seen.Reading = composer("hello")
+				s.wrote("\r")
+				s.told("hello")
+			}
+			s.ended(tc.want, tc.code)
+			if late := s.now.Sub(start); tc.want == Refused && (late > 11*time.Second || tc.computes && late < echoMost) {
+				t.Errorf("it ended after %s: %+v", late, s.done)
+			}
+		})
+	}
+}
