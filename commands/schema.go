@@ -98,6 +98,11 @@ func schemaOf(verb, part string, answer any) (*jsonschema.Schema, error) {
 		}
 		withNewNames(s, object)
 	}
+	if _, ok := answer.(snapshotLine); ok {
+		if err := asAtGateways(s, options); err != nil {
+			return nil, err
+		}
+	}
 	if _, ok := answer.(api.EventHead); ok { // each line is as its type says
 		parts := lines()
 		for _, kind := range slices.Sorted(maps.Keys(parts)) {
@@ -113,6 +118,19 @@ func schemaOf(verb, part string, answer any) (*jsonschema.Schema, error) {
 	s.Schema = "https://json-schema.org/draft/2020-12/schema"
 	s.Extra = map[string]any{"api_version": api.Version}
 	return s, nil
+}
+
+// asAtGateways requires of a snapshot what it has everywhere: at a fleet's gateway it is a row of ls.
+func asAtGateways(s *jsonschema.Schema, options *jsonschema.ForOptions) error {
+	row, err := jsonschema.ForType(reflect.TypeFor[api.Session](), options)
+	if err != nil {
+		return err
+	}
+	withNewNames(row, "ls")
+	state := s.Properties["snapshot"]
+	state.Required = slices.DeleteFunc(state.Required, func(name string) bool { return row.Properties[name] == nil })
+	s.Required = slices.DeleteFunc(s.Required, func(name string) bool { return name == "seq" })
+	return nil
 }
 
 // schema describes an event: its head, and the fields of its type in the same object.
