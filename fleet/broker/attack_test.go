@@ -3,12 +3,17 @@ package broker
 import (
 	"crypto/tls"
 	"errors"
+	"net"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/nats-io/jwt/v2"
+	natsd "github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 	"go.uber.org/goleak"
@@ -381,4 +386,132 @@ func TestRemovedHosts(t *testing.T) {
 	if err := box3.Flush(); err != nil {
 		t.Errorf("another host: %v", err)
 	}
+}
+
+// TestHostThatReadsManySubjects: each would take memory of the NATS server, and a copy of each message.
+func TestHostThatReadsManySubjects(t *testing.T) {
+	f := newFleet(t)
+	_, login := f.host(t, "box2")
+	box2 := f.connect(t, login)
+	before := f.server.NumSubscriptions()
+	for i := range 1000 {
+		if _, err := box2.Subscribe("berth.to.box2."+strconv.Itoa(i), func(*nats.Msg) {}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = box2.Flush() // the server may have ended the connection
+	if n := f.server.NumSubscriptions() - before; n > 30 {
+		t.Errorf("it has %d", n)
+	}
+	_, other := f.host(t, "box3")
+	f.connect(t, other)
+}
+
+// TestHostWithManyConnections has one that would take all of the server's. Its newest ones stay.
+func TestHostWithManyConnections(t *testing.T) {
+	f := newFleet(t)
+	_, login := f.host(t, "box2")
+	_, other := f.host(t, "box3")
+	box3 := f.connect(t, other)
+	var list []*client
+	for range 5 * hostConnections {
+		list = append(list, f.connect(t, login))
+	}
+	until(t, "the end of most", func() bool { return f.server.NumClients() == hostConnections+1 })
+	for i, c := range list {
+		if newest := i >= len(list)-hostConnections; newest {
+			if err := c.Flush(); err != nil {
+				t.Errorf("connection %d: %v", i, err)
+			}
+		} else {
+			until(t, "the end of an older one", c.IsClosed)
+		}
+	}
+	if err := box3.Flush(); err != nil {
+		t.Errorf("another host: %v", err)
+	}
+}
+
+// TestHostThatSendsWithoutEnd: what a gateway can't read as fast would end the gateway's connection.
+func TestHostThatSendsWithoutEnd(t *testing.T) {
+	f := newFleet(t)
+	gateway, got, enough := f.gateway(t), 0, make(chan struct{})
+	const most = clientBurst + clientRate/2
+	if _, err := gateway.Subscribe("berth.from.*.rows", func(m *nats.Msg) {
+		if got < most && got+len(m.Data) >= most {
+			close(enough)
+		}
+		got += len(m.Data)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := gateway.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	_, login := f.host(t, "box2")
+	box2, began := f.connect(t, login), time.Now()
+	var sending sync.WaitGroup
+	defer sending.Wait()
+	defer box2.Close()
+	sending.Go(func() {
+		for data := make([]byte, 1<<20); box2.Publish("berth.from.box2.rows", data) == nil; {
+		}
+	})
+	select {
+	case <-enough:
+	case <-time.After(patience):
+		t.Fatal("it may not even send what it may")
+	}
+	if took := time.Since(began); took < 450*time.Millisecond {
+		t.Errorf("%d bytes were let through within %s", most, took)
+	}
+	if gateway.IsClosed() {
+		t.Error("the gateway's connection has ended")
+	}
+}
+
+// deaf is a connection that reads nothing once it is stopped.
+type deaf struct {
+	net.Conn
+	stopped atomic.Bool
+	release chan struct{}
+}
+
+func (d *deaf) Read(b []byte) (int, error) {
+	if d.stopped.Load() {
+		<-d.release
+	}
+	return d.Conn.Read(b)
+}
+
+func (d *deaf) Dial(network, address string) (_ net.Conn, err error) {
+	d.Conn, err = net.Dial(network, address)
+	return d, err
+}
+
+// TestHostThatReadsNothing: what it doesn't read is in the NATS server's memory.
+func TestHostThatReadsNothing(t *testing.T) {
+	f := newFleet(t)
+	gateway := f.gateway(t)
+	_, login := f.host(t, "box2")
+	d := &deaf{release: make(chan struct{})}
+	box2 := f.connect(t, login, nats.SetCustomDialer(d))
+	t.Cleanup(func() { close(d.release) })
+	if _, err := box2.Subscribe("berth.to.box2.>", func(*nats.Msg) {}); err != nil {
+		t.Fatal(err)
+	}
+	if err := box2.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	d.stopped.Store(true)
+	data := make([]byte, 1<<20)
+	for range 2 * hostPending / len(data) {
+		if err := gateway.Publish("berth.to.box2.x", data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until(t, "the end of its connection", func() bool {
+		ended, err := f.server.Connz(&natsd.ConnzOptions{State: natsd.ConnClosed})
+		return err == nil && slices.ContainsFunc(ended.Conns, func(c *natsd.ConnInfo) bool { return c.Reason == natsd.Kicked.String() })
+	})
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strconv"
 	"time"
 
 	"github.com/nats-io/jwt/v2"
@@ -37,24 +36,17 @@ const readyTime = 10 * time.Second
 // Broker is a running server.
 type Broker struct {
 	server *natsd.Server
+	front  *front
 	realm  *realm.Realm
+	fleet  string // its account
 	store  *natsd.MemAccResolver
+	stop   chan struct{} // of count
+	ended  chan struct{}
 }
 
 // Start listens on address, and keeps the fleet's events below dir. A client without the TLS certificate's trust, or without a user of the realm,
 // can do no more than ask to join.
 func Start(dir, address string, certificate tls.Certificate, r *realm.Realm) (*Broker, error) {
-	host, text, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, fmt.Errorf("fleet address %s: %w", address, err)
-	}
-	port, err := strconv.Atoi(text)
-	if err != nil {
-		return nil, fmt.Errorf("fleet address %s: %w", address, err)
-	}
-	if port == 0 {
-		port = natsd.RANDOM_PORT
-	}
 	operator, err := r.Operator()
 	if err != nil {
 		return nil, err
@@ -63,12 +55,12 @@ func Start(dir, address string, certificate tls.Certificate, r *realm.Realm) (*B
 	if err != nil {
 		return nil, err
 	}
-	b := &Broker{realm: r, store: &natsd.MemAccResolver{}}
+	b := &Broker{realm: r, fleet: r.Fleet(), store: &natsd.MemAccResolver{}, stop: make(chan struct{}), ended: make(chan struct{})}
 	if err := b.fill(); err != nil {
 		return nil, err
 	}
 	b.server, err = natsd.NewServer(&natsd.Options{
-		ServerName: "berth", Host: host, Port: port, NoLog: true, NoSigs: true,
+		ServerName: "berth", Host: "127.0.0.1", Port: natsd.RANDOM_PORT, NoLog: true, NoSigs: true,
 		SystemAccount: r.System(), TrustedOperators: []*jwt.OperatorClaims{operator}, AccountResolver: b.store, DefaultSentinel: joiner,
 		TLSConfig:         &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS13},
 		TLSHandshakeFirst: true, TLSTimeout: 5, AuthTimeout: 5,
@@ -78,11 +70,20 @@ func Start(dir, address string, certificate tls.Certificate, r *realm.Realm) (*B
 	if err != nil {
 		return nil, fmt.Errorf("start the fleet's NATS server: %w", err)
 	}
-	b.server.Start()
-	if !b.server.ReadyForConnections(readyTime) {
-		b.Close()
-		return nil, fmt.Errorf("listen for the fleet on %s: the NATS server isn't ready after %s; is the address in use?", address, readyTime)
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("listen for the fleet on %s: %w", address, err)
 	}
+	b.server.Start()
+	ready := b.server.ReadyForConnections(readyTime)
+	b.front = &front{listener: listener, open: map[net.Conn]struct{}{}}
+	go func() { defer close(b.ended); b.count(b.stop) }()
+	if !ready {
+		b.Close()
+		return nil, fmt.Errorf("listen for the fleet on %s: the NATS server isn't ready after %s", address, readyTime)
+	}
+	b.front.to = b.server.Addr().String()
+	b.front.serve()
 	return b, nil
 }
 
@@ -100,7 +101,7 @@ func (b *Broker) fill() error {
 }
 
 // Addr is where it listens.
-func (b *Broker) Addr() net.Addr { return b.server.Addr() }
+func (b *Broker) Addr() net.Addr { return b.front.listener.Addr() }
 
 // Update applies the removals of a realm, which has the same keys: it disconnects the users.
 func (b *Broker) Update(r *realm.Realm) error {
@@ -126,6 +127,9 @@ func (b *Broker) Update(r *realm.Realm) error {
 
 // Close ends all connections and returns when the server has stopped.
 func (b *Broker) Close() {
+	close(b.stop)
+	<-b.ended
+	b.front.close()
 	b.server.Shutdown()
 	b.server.WaitForShutdown()
 }

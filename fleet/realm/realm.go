@@ -39,6 +39,13 @@ const (
 	joinerSubjects = 2
 )
 
+// subjects is how many subjects a connection to the fleet reads at once, each with a copy of what is sent: a host has
+// five, and a gateway ten. It is a limit of the account, so it is also for the hosts that joined long ago.
+const subjects = 24
+
+// HostUser begins the name of a host's user.
+const HostUser = "host "
+
 // StreamBytes is the most that the fleet's events may take on the gateway's disk. Readers of the stream are gateways
 // alone, with one consumer each, and what an ended one leaves goes after seconds.
 const (
@@ -188,6 +195,7 @@ func (r *Realm) Accounts() (map[string]string, error) {
 	fleet := jwt.NewAccountClaims(public(r.fleet))
 	fleet.Name = "fleet"
 	fleet.Exports = jwt.Exports{{Name: "join", Subject: JoinSubject, Type: jwt.Service}}
+	fleet.Limits.Subs = subjects
 	fleet.Limits.JetStreamLimits = jwt.JetStreamLimits{DiskStorage: StreamBytes, Streams: 1, Consumer: streamConsumers}
 	r.mu.Lock()
 	for key, at := range r.removed {

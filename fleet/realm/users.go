@@ -59,7 +59,7 @@ func (u Users) Account() string {
 
 // Host is the JWT of a host's user. The seed of the key stays on the host.
 func (u Users) Host(name, key string) (string, error) {
-	c, err := user("host "+name, key)
+	c, err := user(HostUser+name, key)
 	if err != nil {
 		return "", err
 	}
