@@ -4,9 +4,9 @@
 //
 //	berth-fleet FOLDER ADDRESS
 //
-// FOLDER has the fleet's keys (fleet/realm). It prints "listening on ADDRESS" when clients can connect. Each line on
-// its standard input makes it read the keys again, after which it prints "read"; the input's end ends it, so it
-// never outlives its server.
+// FOLDER has the fleet's keys (fleet/realm). It prints "listening on ADDRESS NEAR" when clients can connect. NEAR is
+// for the gateway that has started it. Each line on its standard input makes it read the keys again, after which it
+// prints "read". The input's end ends it, so it never outlives its server.
 package main
 
 import (
@@ -48,7 +48,7 @@ func run(dir, address string, in io.Reader, out io.Writer) error {
 		return err
 	}
 	defer b.Close()
-	if _, err := fmt.Fprintf(out, "listening on %s\n", b.Addr()); err != nil {
+	if _, err := fmt.Fprintf(out, "listening on %s %s\n", b.Addr(), b.Near()); err != nil {
 		return fmt.Errorf("report the address: %w", err)
 	}
 	for lines := bufio.NewScanner(in); lines.Scan(); {

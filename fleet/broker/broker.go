@@ -100,6 +100,10 @@ func (b *Broker) fill() error {
 	return nil
 }
 
+// Near is where the gateway connects, on this machine. It has no share: all callers' keys and the hosts' screens go
+// through its one connection.
+func (b *Broker) Near() net.Addr { return b.server.Addr() }
+
 // Addr is where it listens.
 func (b *Broker) Addr() net.Addr { return b.front.listener.Addr() }
 

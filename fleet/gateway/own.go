@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"fmt"
-	"net"
 
 	"github.com/nats-io/nats.go"
 
@@ -53,17 +52,9 @@ func (c *own) address() string         { return c.program.address }
 func (c *own) explain(err error) error { return err }
 func (c *own) close()                  { c.program.close() }
 
+// way is to the program that runs, wherever that listens for this process.
 func (c *own) way() (string, []nats.Option) {
-	return "tls://" + dialable(c.program.address), []nats.Option{nats.Secure(realm.Pinned(c.pin)), nats.TLSHandshakeFirst()}
-}
-
-// dialable is an address as this machine dials it.
-func dialable(listens string) string {
-	host, port, err := net.SplitHostPort(listens)
-	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
-		return net.JoinHostPort("localhost", port)
-	}
-	return listens
+	return "tls://127.0.0.1", []nats.Option{nats.Secure(realm.Pinned(c.pin)), nats.TLSHandshakeFirst(), nats.SetCustomDialer(c.program)}
 }
 
 func (c *own) invite(name, by string) (invite.Token, error) {

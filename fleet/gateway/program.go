@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os/exec"
 	"strings"
 	"sync"
@@ -16,6 +17,7 @@ import (
 // Times of the program that is the NATS server.
 const (
 	startTime   = 15 * time.Second // to listen
+	dialTime    = 2 * time.Second  // to be connected, on this machine
 	answerTime  = 5 * time.Second  // to read the keys again
 	endTime     = 5 * time.Second  // to end by itself
 	firstPause  = 500 * time.Millisecond
@@ -40,6 +42,7 @@ type program struct {
 type run struct {
 	cmd     *exec.Cmd
 	in      io.WriteCloser
+	near    string        // where this process connects
 	lines   chan string   // of its output; closed at its end
 	drained chan struct{} // the output was read to its end
 }
@@ -87,8 +90,10 @@ func (p *program) start(address string) (*run, string, error) {
 		}
 	}()
 	line, err := r.answer(startTime)
-	listens, ok := strings.CutPrefix(line, "listening on ")
-	if err == nil && ok {
+	addresses, ok := strings.CutPrefix(line, "listening on ")
+	listens, near, both := strings.Cut(addresses, " ")
+	if err == nil && ok && both {
+		r.near = near
 		return r, listens, nil
 	}
 	_ = r.end()
@@ -148,6 +153,17 @@ func (p *program) supervise(ctx context.Context, r *run) {
 		p.set(r)
 		p.log.Info("the fleet's NATS server runs again", "address", p.address)
 	}
+}
+
+// Dial connects to the process that runs now: each has another address for its gateway. It is a nats.CustomDialer.
+func (p *program) Dial(network, _ string) (net.Conn, error) {
+	p.mu.Lock()
+	now := p.now
+	p.mu.Unlock()
+	if now == nil {
+		return nil, errors.New("the fleet's NATS server isn't running")
+	}
+	return net.DialTimeout(network, now.near, dialTime)
 }
 
 func (p *program) set(r *run) {
