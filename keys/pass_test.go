@@ -1,7 +1,6 @@
 package keys
 
 import (
-	"crypto/ed25519"
 	"crypto/rand"
 	"errors"
 	"net"
@@ -11,20 +10,9 @@ import (
 	"time"
 
 	"golang.org/x/crypto/ssh"
-)
 
-func newSigner(t testing.TB) ssh.Signer {
-	t.Helper()
-	_, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signer, err := ssh.NewSignerFromKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return signer
-}
+	"berth/test/signer"
+)
 
 // passes is a fleet with one gateway, and a host box2 in it.
 type passes struct {
@@ -34,8 +22,8 @@ type passes struct {
 }
 
 func newPasses(t testing.TB) *passes {
-	p := &passes{ca: newSigner(t), gateway: newSigner(t), host: newSigner(t), now: time.Unix(1_800_000_000, 0)}
-	p.rules = PassRules{Authority: p.ca.PublicKey(), Host: "box2", HostKeys: []ssh.PublicKey{newSigner(t).PublicKey(), p.host.PublicKey()}, MaxRole: Operator}
+	p := &passes{ca: signer.New(t), gateway: signer.New(t), host: signer.New(t), now: time.Unix(1_800_000_000, 0)}
+	p.rules = PassRules{Authority: p.ca.PublicKey(), Host: "box2", HostKeys: []ssh.PublicKey{signer.New(t).PublicKey(), p.host.PublicKey()}, MaxRole: Operator}
 	return p
 }
 
@@ -85,7 +73,7 @@ func TestPass(t *testing.T) {
 		"a guest":                  {person(func(id *Identity) { id.Name = "guest:bob" }), func(id *Identity) { id.Name = "bob via gw" }},
 		"a caller on the gateway":  {Identity{Kind: KindLocal, Name: "local:root", Role: Operator}, func(id *Identity) { id.Name, id.Fingerprint = "root via gw", "" }},
 		"a certificate's own rights": {person(func(id *Identity) {
-			proven := userCert(t, newSigner(t))
+			proven := userCert(t, signer.New(t))
 			id.Certificate, id.Fingerprint, id.Line = proven.Marshal(), ssh.FingerprintSHA256(proven.Key), "keys:3"
 			certified = id.Fingerprint
 		}), func(id *Identity) { id.Fingerprint = certified }},
@@ -157,12 +145,12 @@ func TestForgedPasses(t *testing.T) {
 		}, "for another host"},
 		"of an older host with this name": {func(t *testing.T) ssh.PublicKey {
 			other := p.of(person(nil))
-			other.HostKey = newSigner(t).PublicKey()
+			other.HostKey = signer.New(t).PublicKey()
 			cert, _ := other.Sign(p.ca, p.now)
 			return cert
 		}, "for another host"},
 		"of another fleet": {func(t *testing.T) ssh.PublicKey {
-			cert, _ := p.of(person(nil)).Sign(newSigner(t), p.now)
+			cert, _ := p.of(person(nil)).Sign(signer.New(t), p.now)
 			return cert
 		}, "another authority"},
 		"signed by the gateway's own key": {func(t *testing.T) ssh.PublicKey {
@@ -171,7 +159,7 @@ func TestForgedPasses(t *testing.T) {
 		}, "another authority"},
 		"the gateway's plain key":         {func(*testing.T) ssh.PublicKey { return p.gateway.PublicKey() }, "isn't a certificate"},
 		"the authority's plain key":       {func(*testing.T) ssh.PublicKey { return p.ca.PublicKey() }, "isn't a certificate"},
-		"for another key, altered":        {altered(func(c *ssh.Certificate) { c.Key = newSigner(t).PublicKey() }), "signature"},
+		"for another key, altered":        {altered(func(c *ssh.Certificate) { c.Key = signer.New(t).PublicKey() }), "signature"},
 		"a higher role, altered":          {altered(func(c *ssh.Certificate) { c.CriticalOptions[passRole] = "operator" }), "signature"},
 		"wider verbs, altered":            {altered(func(c *ssh.Certificate) { delete(c.CriticalOptions, passVerbs) }), "signature"},
 		"another person, altered":         {altered(func(c *ssh.Certificate) { c.KeyId = "root -" }), "signature"},
@@ -217,7 +205,7 @@ func TestForgedPasses(t *testing.T) {
 // userCert is a certificate of ann's, by an authority of people.
 func userCert(t testing.TB, authority ssh.Signer) *ssh.Certificate {
 	t.Helper()
-	cert := &ssh.Certificate{Key: newSigner(t).PublicKey(), Serial: 7, CertType: ssh.UserCert, KeyId: "ann in person", ValidPrincipals: []string{UsualUser}, ValidBefore: ssh.CertTimeInfinity}
+	cert := &ssh.Certificate{Key: signer.New(t).PublicKey(), Serial: 7, CertType: ssh.UserCert, KeyId: "ann in person", ValidPrincipals: []string{UsualUser}, ValidBefore: ssh.CertTimeInfinity}
 	if err := cert.SignCert(rand.Reader, authority); err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +215,7 @@ func userCert(t testing.TB, authority ssh.Signer) *ssh.Certificate {
 // TestVouched: the gateway knows from a pass, at any later time, whose rights to look up.
 func TestVouched(t *testing.T) {
 	p := newPasses(t)
-	proven := userCert(t, newSigner(t))
+	proven := userCert(t, signer.New(t))
 	print := ssh.FingerprintSHA256(proven.Key)
 	for name, id := range map[string]Identity{
 		"a key":                   person(func(id *Identity) { id.Source = "10.0.0.7:4711" }),
@@ -256,7 +244,7 @@ func TestVouched(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, id, err)
 		}
 	}
-	if id, err := Vouched(p.sign(t, person(nil)), newSigner(t).PublicKey(), "box2"); !errors.Is(err, ErrPass) {
+	if id, err := Vouched(p.sign(t, person(nil)), signer.New(t).PublicKey(), "box2"); !errors.Is(err, ErrPass) {
 		t.Errorf("of another fleet: %+v, %v", id, err)
 	}
 	if id, err := p.rules.Identity(lying, p.now); !errors.Is(err, ErrPass) {
@@ -310,7 +298,7 @@ func TestPassAmongKeys(t *testing.T) {
 // TestRevokedPasses: what may not log in at a host may not come there through a gateway either.
 func TestRevokedPasses(t *testing.T) {
 	p := newPasses(t)
-	print, other := ssh.FingerprintSHA256(newSigner(t).PublicKey()), ssh.FingerprintSHA256(newSigner(t).PublicKey())
+	print, other := ssh.FingerprintSHA256(signer.New(t).PublicKey()), ssh.FingerprintSHA256(signer.New(t).PublicKey())
 	pass := p.sign(t, person(func(id *Identity) { id.Fingerprint = print }))
 	for text, want := range map[string]error{
 		"":                                       nil,
@@ -326,7 +314,7 @@ func TestRevokedPasses(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	authority := newSigner(t)
+	authority := signer.New(t)
 	proven := userCert(t, authority)
 	print = ssh.FingerprintSHA256(proven.Key)
 	certified := p.sign(t, person(func(id *Identity) { id.Certificate, id.Fingerprint = proven.Marshal(), print }))

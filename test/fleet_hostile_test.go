@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"crypto/ed25519"
-	"crypto/rand"
 	"fmt"
 	"io"
 	"log/slog"
@@ -18,6 +16,7 @@ import (
 	"berth/fleet/conn"
 	"berth/fleet/invite"
 	"berth/fleet/join"
+	"berth/test/signer"
 )
 
 // hostile is a host of a fleet that says what a test wants.
@@ -32,14 +31,7 @@ type hostile struct {
 // newHostile joins as a host whose program isn't Berth's.
 func newHostile(t *testing.T, gw *box, name string) *hostile {
 	t.Helper()
-	_, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := gossh.NewSignerFromKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := signer.New(t)
 	token, err := invite.Parse(gw.invite(name)[2])
 	if err != nil {
 		t.Fatal(err)

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"crypto/ed25519"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"net"
@@ -17,20 +15,8 @@ import (
 	"berth/fleet/member"
 	"berth/keys"
 	"berth/sshd"
+	"berth/test/signer"
 )
-
-func testSigner(t *testing.T) gossh.Signer {
-	t.Helper()
-	_, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signer, err := gossh.NewSignerFromKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return signer
-}
 
 // passSource is a member's source of rights.
 type passSource struct{ rules keys.PassRules }
@@ -62,7 +48,7 @@ func inFleet(t *testing.T, authority, host gossh.PublicKey) *member.Member {
 // what came in before has no rights any more.
 func TestRevokedOnTheHost(t *testing.T) {
 	dir := t.TempDir()
-	authority, gateway, host, ann := testSigner(t), testSigner(t), testSigner(t), testSigner(t)
+	authority, gateway, host, ann := signer.New(t), signer.New(t), signer.New(t), signer.New(t)
 	store, err := keys.OpenStore(keys.StoreOptions{Revoked: filepath.Join(dir, "revoked_keys")})
 	if err != nil {
 		t.Fatal(err)

@@ -12,10 +12,11 @@ import (
 	"testing"
 	"time"
 
-	natsd "github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
 	"golang.org/x/net/nettest"
+
+	"berth/test/cluster"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -25,20 +26,6 @@ var quick = Options{Window: 64 << 10, Alive: 100 * time.Millisecond, Silence: 2 
 
 // patience bounds each wait of a test. What a test waits for takes far less.
 const patience = 30 * time.Second
-
-func startServer(t testing.TB) *natsd.Server {
-	t.Helper()
-	s, err := natsd.NewServer(&natsd.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	if !s.ReadyForConnections(patience) {
-		t.Fatal("the NATS server isn't ready")
-	}
-	return s
-}
 
 func connect(t testing.TB, url string) *nats.Conn {
 	t.Helper()
@@ -113,7 +100,7 @@ func ends(t *testing.T, c net.Conn) (read []byte, err error) {
 
 // TestAsANetConn is the Go project's own test of what a net.Conn does.
 func TestAsANetConn(t *testing.T) {
-	s := startServer(t)
+	s := cluster.Plain(t, 0)
 	d, l := dialerOn(t, connect(t, s.ClientURL()), Options{}), listenOn(t, connect(t, s.ClientURL()), "box2", Options{})
 	nettest.TestConn(t, func() (c1, c2 net.Conn, stop func(), err error) {
 		c1, c2 = pair(t, d, l)
@@ -122,7 +109,7 @@ func TestAsANetConn(t *testing.T) {
 }
 
 func TestEveryByteArrivesInOrder(t *testing.T) {
-	s := startServer(t)
+	s := cluster.Plain(t, 0)
 	d, l := dialerOn(t, connect(t, s.ClientURL()), quick), listenOn(t, connect(t, s.ClientURL()), "box2", quick)
 	var running sync.WaitGroup
 	for range 8 {
@@ -154,7 +141,7 @@ func TestEveryByteArrivesInOrder(t *testing.T) {
 }
 
 func TestASlowReaderStopsItsWriterAlone(t *testing.T) {
-	s := startServer(t)
+	s := cluster.Plain(t, 0)
 	d, l := dialerOn(t, connect(t, s.ClientURL()), quick), listenOn(t, connect(t, s.ClientURL()), "box2", quick)
 	slow, slowReader := pair(t, d, l)
 	sent := make([]byte, 5*quick.Window)
@@ -213,7 +200,7 @@ func TestASlowReaderStopsItsWriterAlone(t *testing.T) {
 }
 
 func TestAHostThatIsNotThere(t *testing.T) {
-	s := startServer(t)
+	s := cluster.Plain(t, 0)
 	d := dialerOn(t, connect(t, s.ClientURL()), Options{})
 	within(t, 2*time.Second, "Dial", func() {
 		if _, err := d.Dial(context.Background(), "box9"); !errors.Is(err, ErrAbsent) {
@@ -229,7 +216,7 @@ func TestAHostThatIsNotThere(t *testing.T) {
 
 // TestAHostThatHangs has a process that reads the question and never answers.
 func TestAHostThatHangs(t *testing.T) {
-	s := startServer(t)
+	s := cluster.Plain(t, 0)
 	hung := connect(t, s.ClientURL())
 	if _, err := hung.Subscribe(subjectOpen("box2"), func(*nats.Msg) {}); err != nil {
 		t.Fatal(err)
@@ -252,7 +239,7 @@ func TestAHostThatHangs(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	s := startServer(t)
+	s := cluster.Plain(t, 0)
 	few := quick
 	few.Streams = 2
 	d, l := dialerOn(t, connect(t, s.ClientURL()), quick), listenOn(t, connect(t, s.ClientURL()), "box2", few)

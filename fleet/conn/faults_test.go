@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"berth/test/cluster"
 )
 
 // link is a TCP relay to NATS that a test cuts or freezes.
@@ -124,7 +126,7 @@ func stream1(t *testing.T, writer, reader net.Conn, breakIt func()) (readErr, wr
 }
 
 func TestTheServerIsKilled(t *testing.T) {
-	s := startServer(t)
+	s := cluster.Plain(t, 0)
 	d, l := dialerOn(t, connect(t, s.ClientURL()), quick), listenOn(t, connect(t, s.ClientURL()), "box2", quick)
 	gateway, member := pair(t, d, l)
 	readErr, writeErr := stream1(t, gateway, member, s.Shutdown)
@@ -142,7 +144,7 @@ func TestTheLinkBreaks(t *testing.T) {
 	for _, whose := range []string{"gateway", "member"} {
 		for _, writes := range []string{"gateway", "member"} {
 			t.Run(whose+" cut, "+writes+" writes", func(t *testing.T) {
-				s := startServer(t)
+				s := cluster.Plain(t, 0)
 				way := newLink(t, s.Addr().String())
 				urls := map[string]string{"gateway": s.ClientURL(), "member": s.ClientURL()}
 				urls[whose] = "nats://" + way.Addr().String()
@@ -178,7 +180,7 @@ func TestTheLinkBreaks(t *testing.T) {
 
 // TestTheOtherProcessDies closes an end's NATS connection, as the kernel does for a killed process.
 func TestTheOtherProcessDies(t *testing.T) {
-	s := startServer(t)
+	s := cluster.Plain(t, 0)
 	for _, dies := range []string{"member", "gateway"} {
 		t.Run(dies, func(t *testing.T) {
 			ncs := map[string]*nats.Conn{"gateway": connect(t, s.ClientURL()), "member": connect(t, s.ClientURL())}
@@ -201,7 +203,7 @@ func TestTheOtherProcessDies(t *testing.T) {
 
 // TestTheNetworkGoesSilent loses every byte of one link and closes nothing.
 func TestTheNetworkGoesSilent(t *testing.T) {
-	s := startServer(t)
+	s := cluster.Plain(t, 0)
 	way := newLink(t, s.Addr().String())
 	l := listenOn(t, connect(t, "nats://"+way.Addr().String()), "box2", quick)
 	d := dialerOn(t, connect(t, s.ClientURL()), quick)
@@ -236,7 +238,7 @@ func TestALiar(t *testing.T) {
 		"a reset":               {[]frame{{kindData, 0, []byte("abc")}, {kindReset, 0, []byte("enough")}}, ErrReset, "abc"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := startServer(t)
+			s := cluster.Plain(t, 0)
 			liar := connect(t, s.ClientURL())
 			resets := make(chan string, 8)
 			sub, err := liar.Subscribe("berth.to.box2.>", func(m *nats.Msg) {
@@ -284,7 +286,7 @@ var errAny = errors.New("any error")
 
 // TestKeptBytes refuses a NATS connection that sends bytes after a break.
 func TestKeptBytes(t *testing.T) {
-	s := startServer(t)
+	s := cluster.Plain(t, 0)
 	nc, err := nats.Connect(s.ClientURL())
 	if err != nil {
 		t.Fatal(err)
@@ -297,7 +299,7 @@ func TestKeptBytes(t *testing.T) {
 
 // TestCloseEndsAll closes both ends with streams that read and write.
 func TestCloseEndsAll(t *testing.T) {
-	s := startServer(t)
+	s := cluster.Plain(t, 0)
 	d, l := dialerOn(t, connect(t, s.ClientURL()), quick), listenOn(t, connect(t, s.ClientURL()), "box2", quick)
 	gateway, member := pair(t, d, l)
 	var running sync.WaitGroup

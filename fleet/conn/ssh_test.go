@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	gossh "golang.org/x/crypto/ssh"
+
+	"berth/test/cluster"
 )
 
 // sshServer serves SSH on l: a channel echoes what it gets, or for the type "sink" reads it.
@@ -86,7 +88,7 @@ func openChannel(tb testing.TB, client *gossh.Client, kind string) gossh.Channel
 
 // TestSSHOverNATS carries SSH.
 func TestSSHOverNATS(t *testing.T) {
-	s := startServer(t)
+	s := cluster.Plain(t, 0)
 	d, l := dialerOn(t, connect(t, s.ClientURL()), Options{}), listenOn(t, connect(t, s.ClientURL()), "box2", Options{})
 	sshServer(t, l)
 	c, err := d.Dial(t.Context(), "box2")
@@ -105,7 +107,7 @@ func TestSSHOverNATS(t *testing.T) {
 
 // BenchmarkSSH compares SSH over NATS with SSH over loopback TCP.
 func BenchmarkSSH(b *testing.B) {
-	s := startServer(b)
+	s := cluster.Plain(b, 0)
 	d, l := dialerOn(b, connect(b, s.ClientURL()), Options{}), listenOn(b, connect(b, s.ClientURL()), "box2", Options{})
 	sshServer(b, l)
 	tcp, err := net.Listen("tcp", "127.0.0.1:0")

@@ -2,8 +2,6 @@ package gateway
 
 import (
 	"context"
-	"crypto/ed25519"
-	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -29,6 +27,7 @@ import (
 	"berth/keys"
 	"berth/sessions/events"
 	theirs "berth/test/cluster"
+	"berth/test/signer"
 )
 
 // onCluster are the options of a gateway on a cluster, with the account of that file.
@@ -52,22 +51,9 @@ func onCluster(t *testing.T, c *theirs.Cluster, account string) Options {
 		t.Fatal(err)
 	}
 	return Options{
-		Dir: t.TempDir(), Cluster: &Cluster{URLs: []string{c.URL}, Authorities: authorities, Users: users}, Name: "gw", Key: newSigner(t),
+		Dir: t.TempDir(), Cluster: &Cluster{URLs: []string{c.URL}, Authorities: authorities, Users: users}, Name: "gw", Key: signer.New(t),
 		Rights: func(id keys.Identity) (keys.Identity, error) { return id, nil }, Events: log, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	}
-}
-
-func newSigner(t *testing.T) gossh.Signer {
-	t.Helper()
-	_, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signer, err := gossh.NewSignerFromKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return signer
 }
 
 func startOn(t *testing.T, c *theirs.Cluster) *Gateway {
@@ -104,7 +90,7 @@ type host struct {
 
 func joins(t *testing.T, token invite.Token, path string) (join.Membership, error) {
 	t.Helper()
-	return join.Join(t.Context(), path, token, "operator", []gossh.PublicKey{newSigner(t).PublicKey()}, 0)
+	return join.Join(t.Context(), path, token, "operator", []gossh.PublicKey{signer.New(t).PublicKey()}, 0)
 }
 
 func newHost(t *testing.T, g *Gateway, name string) *host {
@@ -414,7 +400,7 @@ func TestHostileOnACluster(t *testing.T) {
 		return string(m.Data)
 	}
 	key, _ := pair.PublicKey()
-	hostKey := string(gossh.MarshalAuthorizedKey(newSigner(t).PublicKey()))
+	hostKey := string(gossh.MarshalAuthorizedKey(signer.New(t).PublicKey()))
 	sign := func(text string) []byte {
 		proof, err := pair.Sign([]byte(text))
 		if err != nil {

@@ -7,26 +7,17 @@ import (
 	"testing"
 	"time"
 
-	natsd "github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
 	"berth/fleet/registry"
+	theirs "berth/test/cluster"
 )
 
 const patience = 30 * time.Second
 
 // TestHostThatSendsWithoutEnd: what a host sends above its share isn't read, so it keeps no other host's word waiting.
 func TestHostThatSendsWithoutEnd(t *testing.T) {
-	server, err := natsd.NewServer(&natsd.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true, MaxPayload: registry.MostBytes})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server.Start()
-	defer func() { server.Shutdown(); server.WaitForShutdown() }()
-	if !server.ReadyForConnections(patience) {
-		t.Fatal("the NATS server isn't ready")
-	}
-	nc, err := nats.Connect(server.ClientURL())
+	nc, err := nats.Connect(theirs.Plain(t, registry.MostBytes).ClientURL())
 	if err != nil {
 		t.Fatal(err)
 	}

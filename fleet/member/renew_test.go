@@ -1,37 +1,23 @@
 package member
 
 import (
-	"crypto/ed25519"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	natsd "github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	gossh "golang.org/x/crypto/ssh"
 
 	"berth/fleet/join"
 	"berth/fleet/registry"
 	"berth/keys"
+	"berth/test/cluster"
+	"berth/test/signer"
 )
 
 const patience = 30 * time.Second
-
-func newSigner(t *testing.T) gossh.Signer {
-	t.Helper()
-	_, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signer, err := gossh.NewSignerFromKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return signer
-}
 
 // fleet is a host, and what its gateway answers.
 type fleet struct {
@@ -45,15 +31,7 @@ type fleet struct {
 
 func newFleet(t *testing.T) *fleet {
 	t.Helper()
-	server, err := natsd.NewServer(&natsd.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server.Start()
-	t.Cleanup(func() { server.Shutdown(); server.WaitForShutdown() })
-	if !server.ReadyForConnections(patience) {
-		t.Fatal("the NATS server isn't ready")
-	}
+	server := cluster.Plain(t, 0)
 	connect := func() *nats.Conn {
 		nc, err := nats.Connect(server.ClientURL())
 		if err != nil {
@@ -62,13 +40,13 @@ func newFleet(t *testing.T) *fleet {
 		t.Cleanup(nc.Close)
 		return nc
 	}
-	f := &fleet{t: t, authority: newSigner(t), gateway: newSigner(t), host: newSigner(t), nc: connect()}
+	f := &fleet{t: t, authority: signer.New(t), gateway: signer.New(t), host: signer.New(t), nc: connect()}
 	f.member = &Member{}
 	f.member.in.Store(&joined{
 		Membership: join.Membership{Name: "box2"}, nc: connect(),
 		rules: keys.PassRules{Authority: f.authority.PublicKey(), Host: "box2", HostKeys: []gossh.PublicKey{f.host.PublicKey()}, MaxRole: keys.Operator},
 	})
-	_, err = f.nc.Subscribe("berth.from.box2."+registry.RenewSubject, func(m *nats.Msg) {
+	_, err := f.nc.Subscribe("berth.from.box2."+registry.RenewSubject, func(m *nats.Msg) {
 		a := f.answer.Load()
 		if f.asked.Add(1); a == nil {
 			return

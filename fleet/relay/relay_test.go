@@ -3,8 +3,6 @@ package relay
 import (
 	"bytes"
 	"context"
-	"crypto/ed25519"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -26,24 +24,13 @@ import (
 	"berth/fleet/join"
 	"berth/keys"
 	"berth/sshd"
+	"berth/test/cluster"
+	"berth/test/signer"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const patience = 30 * time.Second
-
-func newSigner(t *testing.T) gossh.Signer {
-	t.Helper()
-	_, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signer, err := gossh.NewSignerFromKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return signer
-}
 
 // source is who may log in: one key, or passes.
 type source struct {
@@ -130,20 +117,13 @@ func connect(t *testing.T, s *natsd.Server) *nats.Conn {
 
 func newFleet(t *testing.T, handle func(*sshd.Session) int) *fleet {
 	t.Helper()
-	f := &fleet{person: newSigner(t), seen: make(chan error, 16)}
-	server, err := natsd.NewServer(&natsd.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server.Start()
-	t.Cleanup(func() { server.Shutdown(); server.WaitForShutdown() })
-	if !server.ReadyForConnections(patience) {
-		t.Fatal("NATS isn't ready")
-	}
+	f := &fleet{person: signer.New(t), seen: make(chan error, 16)}
+	server := cluster.Plain(t, 0)
 	f.nats = server
-	ca, host := newSigner(t), newSigner(t)
+	ca, host := signer.New(t), signer.New(t)
 	rules := keys.PassRules{Authority: ca.PublicKey(), Host: "box2", HostKeys: []gossh.PublicKey{host.PublicKey()}, MaxRole: keys.Operator}
 	box2 := connect(t, server)
+	var err error
 	if f.hosts, err = conn.Listen(box2, "box2", conn.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -161,14 +141,14 @@ func newFleet(t *testing.T, handle func(*sshd.Session) int) *fleet {
 	}
 	t.Cleanup(func() { _ = d.Close() })
 	line := string(gossh.MarshalAuthorizedKey(host.PublicKey()))
-	f.Gateway = &Gateway{Name: "gw", Key: newSigner(t), Authority: ca, Dial: d.Dial, Now: time.Now, Host: func(name string) (join.Host, error) {
+	f.Gateway = &Gateway{Name: "gw", Key: signer.New(t), Authority: ca, Dial: d.Dial, Now: time.Now, Host: func(name string) (join.Host, error) {
 		if name != "box2" && name != "box3" {
 			return join.Host{}, fs.ErrNotExist
 		}
 		return join.Host{Name: name, HostKeys: []string{line}}, nil
 	}}
 	f.keys = newSource(personIs(f.person, keys.Operator))
-	f.edge = serve(t, newSigner(t), f.keys, func(s *sshd.Session) int {
+	f.edge = serve(t, signer.New(t), f.keys, func(s *sshd.Session) int {
 		person := s.Identity()
 		client, err := f.Client(s.Context(), s.User(), person) // the test names the host so
 		if err != nil {
@@ -334,7 +314,7 @@ func TestHostThatAnswersNothing(t *testing.T) {
 	for name, accepts := range map[string]bool{"no channel": false, "no request": true} {
 		t.Run(name, func(t *testing.T) {
 			f := newFleet(t, func(*sshd.Session) int { return 0 })
-			own := newSigner(t)
+			own := signer.New(t)
 			f.Gateway.Host = func(name string) (join.Host, error) {
 				return join.Host{Name: name, HostKeys: []string{string(gossh.MarshalAuthorizedKey(own.PublicKey()))}}, nil
 			}
@@ -379,7 +359,7 @@ func TestHostThatAnswersNothing(t *testing.T) {
 func TestAnotherHostKey(t *testing.T) {
 	f := newFleet(t, func(*sshd.Session) int { return 0 })
 	f.Gateway.Host = func(name string) (join.Host, error) {
-		return join.Host{Name: name, HostKeys: []string{string(gossh.MarshalAuthorizedKey(newSigner(t).PublicKey()))}}, nil
+		return join.Host{Name: name, HostKeys: []string{string(gossh.MarshalAuthorizedKey(signer.New(t).PublicKey()))}}, nil
 	}
 	if _, err := f.Client(t.Context(), "box2", keys.Identity{Kind: keys.KindKey, Name: "ann", Role: keys.Viewer, Fingerprint: gossh.FingerprintSHA256(f.person.PublicKey())}); err == nil || !strings.Contains(err.Error(), "host key") {
 		t.Errorf("it was trusted: %v", err)
