@@ -44,8 +44,8 @@ type Broker struct {
 	ended  chan struct{}
 }
 
-// Start listens on address, and keeps the fleet's events below dir. A client without the TLS certificate's trust, or without a user of the realm,
-// can do no more than ask to join.
+// Start listens on address, and keeps the fleet's events below dir. A client without a user of the realm can do no more
+// than ask to join.
 func Start(dir, address string, certificate tls.Certificate, r *realm.Realm) (*Broker, error) {
 	operator, err := r.Operator()
 	if err != nil {

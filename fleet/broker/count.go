@@ -18,20 +18,28 @@ const (
 	hostConnections = 4
 	hostPending     = 32 << 20 // unread, of one connection
 	countEvery      = 500 * time.Millisecond
+	countAnyway     = 8 // each look of this number counts without new connections too
 )
 
-// count ends what is above these bounds, until stop is closed.
+// count ends what is above these bounds, until stop is closed. To count takes a part of a core, so a look without new
+// connections counts only now and then. A new one is counted twice, because it says later who it is.
 func (b *Broker) count(stop <-chan struct{}) {
 	tick := time.NewTicker(countEvery)
 	defer tick.Stop()
-	for {
+	var taken, before int64
+	for n := 0; ; n++ {
 		select {
 		case <-stop:
 			return
 		case <-tick.C:
-			for _, id := range b.tooMuch() {
-				_ = b.server.DisconnectClientByID(id) // it may have gone by itself
-			}
+		}
+		earlier := before
+		before, taken = taken, b.front.taken.Load()
+		if taken == earlier && n%countAnyway != 0 {
+			continue
+		}
+		for _, id := range b.tooMuch() {
+			_ = b.server.DisconnectClientByID(id) // it may have gone by itself
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -30,6 +31,7 @@ type front struct {
 	listener net.Listener
 	to       string
 	running  sync.WaitGroup
+	taken    atomic.Int64 // connections
 
 	mu     sync.Mutex
 	closed bool
@@ -48,6 +50,7 @@ func (f *front) serve() {
 				time.Sleep(acceptPause) // the client is gone, or there are no descriptors: a later one may get in
 				continue
 			}
+			f.taken.Add(1)
 			f.running.Go(func() { f.pass(client) })
 		}
 	})
