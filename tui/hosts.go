@@ -173,7 +173,7 @@ func (l *listing) lostHosts() string {
 	return fmt.Sprintf("%d hosts unreachable", len(names))
 }
 
-// elsewhere says why there is no live screen of another host's session.
+// elsewhere says why the dashboard shows no live screen of another host's session.
 func (m *Model) elsewhere(s *sessions.Status) string {
 	if m.lost(s) != nil {
 		return m.unreachable(s)

@@ -453,3 +453,38 @@ func TestHostileOnACluster(t *testing.T) {
 		t.Errorf("an honest host: %v", err)
 	}
 }
+
+// TestAnswersGoToTheirHost: a host names another's subject for the answer to its events.
+func TestAnswersGoToTheirHost(t *testing.T) {
+	g := startOn(t, theirs.Start(t))
+	box2, box3 := newHost(t, g, "box2"), newHost(t, g, "box3")
+	got := make(chan string, 16)
+	if _, err := box3.nc.Subscribe("berth.to.box3.x", func(m *nats.Msg) { got <- string(m.Data) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := box3.nc.FlushTimeout(patience); err != nil {
+		t.Fatal(err)
+	}
+	question := []byte(`{"member":"k","lines":[]}`)
+	for _, reply := range []string{"berth.to.box3.x", "berth.to.box2", "berth.events.box2"} {
+		if err := box2.nc.PublishRequest("berth.from.box2.events", reply, question); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 { // an answer to the last of them is out before the second one of these is
+		if m, err := box2.nc.Request("berth.from.box2.events", question, patience); err != nil || string(m.Data) != `{"cursor":0}` {
+			t.Fatalf("its own answer: %v", err)
+		}
+	}
+	if err := g.nc.Publish("berth.to.box3.x", []byte("end")); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case data := <-got:
+		if data != "end" {
+			t.Errorf("another host has got %s", data)
+		}
+	case <-time.After(patience):
+		t.Error("a host doesn't get its own messages")
+	}
+}

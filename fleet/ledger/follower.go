@@ -172,7 +172,7 @@ func (l *Ledger) patiently(ctx context.Context, position uint64) (Line, error) {
 	}
 }
 
-// after reads the first message after a position. Where none is left, a gap stands for them all.
+// after reads the first message after a position. If none is left, it gives one gap for all of them.
 func (l *Ledger) after(ctx context.Context, position uint64) (Line, error) {
 	message, err := l.stream.GetMsg(ctx, position+1, jetstream.WithGetMsgSubject(subjects+"*"))
 	if errors.Is(err, jetstream.ErrMsgNotFound) {

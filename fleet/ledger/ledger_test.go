@@ -289,3 +289,58 @@ func TestHostileBatches(t *testing.T) {
 		t.Errorf("the stream has %d events", l.Head())
 	}
 }
+
+// TestTwoGateways: a gateway that doesn't know what another has appended learns it with its first try.
+func TestTwoGateways(t *testing.T) {
+	s := newSite(t)
+	a, b := s.open(nil), s.open(nil)
+	defer a.Close()
+	defer b.Close()
+	for i := range 6 {
+		l := a
+		if i%2 == 1 {
+			l = b
+		}
+		batch := Batch{Member: "k", Lines: []json.RawMessage{json.RawMessage(strings.Replace(good, "e7", fmt.Sprint("e", i+1), 1))}}
+		_, err := l.must(t.Context(), "box2", batch)
+		if (err != nil) != (i > 1) {
+			t.Errorf("the event %d: %v", i+1, err)
+		}
+		if err == nil {
+			continue
+		}
+		if answer, err := l.must(t.Context(), "box2", batch); err != nil || answer.Cursor != uint64(i+1) {
+			t.Errorf("the event %d again: %+v, %v", i+1, answer, err)
+		}
+	}
+	f := a.Follow(0)
+	for i := range 6 {
+		if line, _, err := f.Next(t.Context()); err != nil || !strings.Contains(string(line.Raw), fmt.Sprintf(`"host_cursor":"e%d"`, i+1)) {
+			t.Errorf("%s, %v", line.Raw, err)
+		}
+	}
+}
+
+// TestTail: what is kept in memory is bounded by lines and by bytes.
+func TestTail(t *testing.T) {
+	tl := &tail{wake: make(chan struct{})}
+	for i := range 2 * tailLines {
+		tl.add(Line{Line: events.Line{Cursor: uint64(i + 1)}})
+	}
+	if _, ok, _ := tl.look(tailLines - 1); ok || len(tl.lines) != tailLines {
+		t.Errorf("%d lines", len(tl.lines))
+	}
+	if line, ok, _ := tl.look(tailLines); !ok || line.Cursor != tailLines+1 {
+		t.Errorf("after those that are gone: %d", line.Cursor)
+	}
+	large := make([]byte, tailBytes/4)
+	for range 20 {
+		tl.add(Line{Line: events.Line{Cursor: tl.head + 1, Raw: large}})
+	}
+	if tl.bytes > tailBytes || len(tl.lines) != 4 {
+		t.Errorf("%d lines of %d bytes", len(tl.lines), tl.bytes)
+	}
+	if _, ok, wake := tl.look(tl.head); ok || wake == nil {
+		t.Error("there is a line after the last")
+	}
+}

@@ -148,7 +148,7 @@ func read(data []byte, cursor uint64) (Line, error) {
 	return line, nil
 }
 
-// gap stands for messages of the stream that are gone.
+// gap makes the line in place of messages that the stream has removed.
 func gap(from, to uint64, now time.Time) Line {
 	raw := fmt.Appendf(nil, `{"cursor":%q,"type":"gap","session":null,"id":null,"seq":null,"time":%q,"host":null,"host_cursor":null,"from":%q,"to":%q,"why":"the gateway has removed old events: those of a host are in its own log"}`,
 		registry.FormatCursor(to), now.UTC().Format(api.TimeLayout), registry.FormatCursor(from), registry.FormatCursor(to))

@@ -52,3 +52,46 @@ func TestBatchesFit(t *testing.T) {
 		t.Errorf("sent up to %d of %d, in batches of up to %d bytes", at, log.Head(), largest)
 	}
 }
+
+// TestAnswersOfTheGateway: one that has less than it was sent gets the rest again, and one that has more than the log
+// holds gets the place where the log goes on.
+func TestAnswersOfTheGateway(t *testing.T) {
+	log := openLog(t)
+	for range 3 {
+		event(t, log, "a")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var has, lost uint64
+	p := &Publisher{Member: "k", Log: log, Report: quiet, Send: func(_ context.Context, b Batch) (Answer, error) {
+		if len(b.Lines) > 0 && lost == 0 {
+			lost = 1
+			return Answer{Cursor: has}, nil // it was away in between, and is of an older state
+		}
+		if has += uint64(len(b.Lines)); has == 3 {
+			cancel()
+		}
+		return Answer{Cursor: has}, nil
+	}}
+	for ctx.Err() == nil {
+		_ = p.run(ctx) // Run pauses here
+	}
+	if has != 3 {
+		t.Errorf("the gateway has %d events", has)
+	}
+
+	ctx, cancel = context.WithCancel(t.Context())
+	defer cancel()
+	var restarts []uint64
+	p.Send = func(_ context.Context, b Batch) (Answer, error) {
+		if b.Restart != nil {
+			restarts = append(restarts, *b.Restart)
+			cancel()
+			return Answer{Cursor: *b.Restart}, nil
+		}
+		return Answer{Cursor: 100}, nil
+	}
+	if err := p.run(ctx); !errors.Is(err, context.Canceled) || len(restarts) != 1 || restarts[0] != 3 {
+		t.Errorf("a replaced log: %v, %v", restarts, err)
+	}
+}

@@ -29,7 +29,7 @@ type renewals struct {
 	known map[string]*renewal // by the older pass
 }
 
-// renewal is what is known about one pass.
+// renewal has the gateway's newest answer about one pass.
 type renewal struct {
 	asking     bool
 	asked, got time.Time
