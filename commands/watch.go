@@ -102,8 +102,6 @@ type stream interface {
 	concerns(w *watcher, line streamed) bool
 	// idle says that the event's session is idle now.
 	idle(line streamed) bool
-	// whole is an event of a hook with all of its payload.
-	whole(line streamed) []byte
 }
 
 // streamed is a line of a stream. host is empty for a line of this server's own stream, and for a gap in a fleet's.
@@ -321,7 +319,9 @@ func (w *watcher) tell(line streamed) error {
 		return nil
 	}
 	if w.full && line.Type == "hook" {
-		line.Raw = w.whole(line)
+		if s, ok := w.Sessions.Find(line.ID); ok {
+			line.Raw = s.WholeHook(line.Line)
+		}
 	}
 	return w.printLine(line.Line)
 }

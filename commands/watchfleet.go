@@ -243,8 +243,3 @@ func (f *fleetStream) idle(line streamed) bool {
 	h, _ := f.Fleet.Host(line.host)
 	return slices.ContainsFunc(h.Sessions, func(s api.Session) bool { return s.ID == line.ID && s.State == string(agent.Idle) })
 }
-
-// whole is the payload as the stream has it: a host keeps what is over 64 KiB to itself.
-func (f *fleetStream) whole(line streamed) []byte {
-	return line.Raw
-}

@@ -131,12 +131,3 @@ func (c *Call) idleNow(id string) bool {
 	s, ok := c.Sessions.Find(id)
 	return ok && s.Status().Now == agent.Idle
 }
-
-func (o *ownStream) whole(line streamed) []byte { return o.wholeHook(line.Line) }
-
-func (c *Call) wholeHook(line events.Line) []byte {
-	if s, ok := c.Sessions.Find(line.ID); ok {
-		return s.WholeHook(line)
-	}
-	return line.Raw
-}

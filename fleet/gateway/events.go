@@ -30,20 +30,21 @@ func (g *Gateway) keptFile() string { return filepath.Join(g.o.Dir, "kept.json")
 // ownLog names the gateway's own log in the stream.
 const ownLog = "gateway"
 
-// readKept reads the file of an earlier process, if there was one.
-func (g *Gateway) readKept() (kept, error) {
-	k := kept{Since: g.o.Events.Head()}
+// readKept reads the file of an earlier process, if there was one. A file that a power loss has torn keeps no gateway
+// from its start: the stream itself says how far each log was appended, and hosts say soon that they are there.
+func (g *Gateway) readKept() kept {
+	k := kept{}
 	data, err := os.ReadFile(g.keptFile())
-	if errors.Is(err, fs.ErrNotExist) {
-		return k, nil
-	}
 	if err == nil {
 		err = json.Unmarshal(data, &k)
 	}
-	if err != nil {
-		return k, fmt.Errorf("read how far the hosts' events are known: %w", err)
+	switch {
+	case err == nil:
+		return k
+	case !errors.Is(err, fs.ErrNotExist):
+		g.o.Log.Warn("when the hosts were heard of is lost", "error", err)
 	}
-	return k, nil
+	return kept{Since: g.o.Events.Head()}
 }
 
 // keepEvents opens the stream, answers the hosts' batches, and appends the gateway's own log, until ctx ends.

@@ -90,10 +90,7 @@ func Start(o Options) (g *Gateway, err error) {
 	if g.roster, err = join.OpenRoster(filepath.Join(o.Dir, "hosts")); err != nil {
 		return g, err
 	}
-	k, err := g.readKept()
-	if err != nil {
-		return g, err
-	}
+	k := g.readKept()
 	if err := g.restore(k); err != nil {
 		return g, err
 	}

@@ -3,6 +3,7 @@ package gateway
 import (
 	"fmt"
 	"log/slog"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"berth/fleet/registry"
+	"berth/sessions/events"
 	theirs "berth/test/cluster"
 )
 
@@ -58,5 +60,24 @@ func TestHostThatSendsWithoutEnd(t *testing.T) {
 	}
 	if box2.Beat.Running != 2*beatsASecond-1 || box2.Rows.Number != 2*rowsASecond/(2<<20)-2 {
 		t.Errorf("of the host that sends without end, the beat %d and the rows %d were the last", box2.Beat.Running, box2.Rows.Number)
+	}
+}
+
+// ended is an event log that has a number of events.
+type ended uint64
+
+func (e ended) Head() uint64                       { return uint64(e) }
+func (e ended) Follow(since uint64) *events.Reader { return nil }
+
+// TestTornFile: a file that a power loss has torn keeps no gateway from its start.
+func TestTornFile(t *testing.T) {
+	g := &Gateway{o: Options{Dir: t.TempDir(), Events: ended(7), Log: slog.New(slog.DiscardHandler)}}
+	for text, since := range map[string]uint64{"": 7, `{"since":3`: 7, `{"since":3}`: 3} {
+		if err := os.WriteFile(g.keptFile(), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if k := g.readKept(); k.Since != since {
+			t.Errorf("%q: since %d", text, k.Since)
+		}
 	}
 }
