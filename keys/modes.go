@@ -27,15 +27,17 @@ func (e *ModeError) Error() string { return e.Path + " " + e.Text + "; " + e.Rem
 
 // checkTrusted refuses a file or folder that others could have changed, by its owner and mode. A
 // sticky folder, such as /tmp, may be writable by others: they can't replace our files in it.
-func checkTrusted(path string, info fs.FileInfo) error { return checkClosed(path, info, 0o022) }
+func checkTrusted(path string, info fs.FileInfo) error {
+	return checkClosed(path, info, os.Geteuid(), 0o022)
+}
 
-// checkClosed is checkTrusted with the mode bits that let others write.
-func checkClosed(path string, info fs.FileInfo, open fs.FileMode) error {
+// checkClosed is checkTrusted for files of the user uid, with the mode bits that let others write.
+func checkClosed(path string, info fs.FileInfo, uid int, open fs.FileMode) error {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return &ModeError{path, "has no readable owner", "use a local file system"}
 	}
-	if uid := os.Geteuid(); st.Uid != 0 && int(st.Uid) != uid {
+	if st.Uid != 0 && int(st.Uid) != uid {
 		return &ModeError{path, fmt.Sprintf("belongs to uid %d", st.Uid), fmt.Sprintf("it must be root's or uid %d's: chown it", uid)}
 	}
 	sticky := info.IsDir() && info.Mode()&fs.ModeSticky != 0
@@ -49,12 +51,21 @@ func checkClosed(path string, info fs.FileInfo, open fs.FileMode) error {
 // changed or replaced it. It checks owner and mode of the file and of each folder on the path.
 // A group without another member may write: many systems create users' files like that.
 func CheckRun(path string) error {
+	name := "" // unknown: no group is the user's own
+	if who, err := user.Current(); err == nil {
+		name = who.Username
+	}
+	return CheckFor(path, os.Geteuid(), name)
+}
+
+// CheckFor is CheckRun for a file or a folder that the user uid, called name, relies on.
+func CheckFor(path string, uid int, name string) error {
 	check := func(p string, info fs.FileInfo) error {
 		open := fs.FileMode(0o022)
-		if st, ok := info.Sys().(*syscall.Stat_t); ok && ownGroup(int(st.Gid)) {
+		if st, ok := info.Sys().(*syscall.Stat_t); ok && ownGroup(name, int(st.Gid)) {
 			open = 0o002
 		}
-		return checkClosed(p, info, open)
+		return checkClosed(p, info, uid, open)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -63,14 +74,13 @@ func CheckRun(path string) error {
 	if err := check(path, info); err != nil {
 		return err
 	}
-	return checkWay(path, check)
+	return checkWay(path, uid, check)
 }
 
-// ownGroup says whether a group is our user's own: it has the user's name and no other member.
-func ownGroup(gid int) bool {
-	who, err1 := user.Current()
-	groups, err2 := os.ReadFile("/etc/group")
-	return err1 == nil && err2 == nil && soleMember(string(groups), who.Username, gid)
+// ownGroup says whether a group is the user's own: it has the user's name and no other member.
+func ownGroup(name string, gid int) bool {
+	groups, err := os.ReadFile("/etc/group")
+	return err == nil && name != "" && soleMember(string(groups), name, gid)
 }
 
 // soleMember says whether a table such as /etc/group gives the group the user's name and no other
@@ -93,7 +103,7 @@ func readTrusted(path string) ([]byte, error) {
 		if err := checkTrusted(resolved, info); err != nil {
 			return err
 		}
-		return checkWay(path, checkTrusted)
+		return checkWay(path, os.Geteuid(), checkTrusted)
 	})
 }
 

@@ -69,3 +69,38 @@ func TestSoleMember(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckFor: a user relies on that user's own files and on root's, and on no others. The file of a
+// group that has the user's name may be writable by that group.
+func TestCheckFor(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckFor(file, os.Geteuid(), ""); err != nil {
+		t.Error(err)
+	}
+	chmod(t, file, 0o660)
+	if err := CheckFor(file, os.Geteuid(), ""); err == nil || !strings.Contains(err.Error(), "chmod go-w") {
+		t.Errorf("a group without a user: %v", err)
+	}
+	chmod(t, file, 0o600)
+	chown(t, file) // skips the rest without root
+	const theirs = 65534
+	if err := os.Chown(file, theirs, -1); err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckFor(file, theirs, "nobody"); err != nil {
+		t.Errorf("root's folders: %v", err)
+	}
+	if err := CheckFor(file, 1, "daemon"); err == nil || !strings.Contains(err.Error(), "it must be root's or uid 1's") {
+		t.Errorf("another user's: %v", err)
+	}
+	if err := os.Chown(dir, 1, -1); err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckFor(file, theirs, "nobody"); err == nil || !strings.Contains(err.Error(), dir+" belongs to uid 1") {
+		t.Errorf("another user's folder: %v", err)
+	}
+}

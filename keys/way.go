@@ -15,10 +15,10 @@ const linksMost = 40
 // CheckWay refuses a path that others could redirect. Each folder on the path, and on the path of
 // a link, must be ours or root's and writable by no other user. A link must be ours or root's
 // too, because any user can create one in a sticky folder.
-func CheckWay(path string) error { return checkWay(path, checkTrusted) }
+func CheckWay(path string) error { return checkWay(path, os.Geteuid(), checkTrusted) }
 
-// checkWay is CheckWay with a check for folders.
-func checkWay(path string, check func(string, fs.FileInfo) error) error {
+// checkWay is CheckWay for files of the user uid, with a check for folders.
+func checkWay(path string, uid int, check func(string, fs.FileInfo) error) error {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func checkWay(path string, check func(string, fs.FileInfo) error) error {
 			at = next
 			continue
 		}
-		if st, ok := info.Sys().(*syscall.Stat_t); !ok || st.Uid != 0 && int(st.Uid) != os.Geteuid() {
+		if st, ok := info.Sys().(*syscall.Stat_t); !ok || st.Uid != 0 && int(st.Uid) != uid {
 			return &ModeError{next, "is another user's link", "name the file itself"}
 		}
 		target, err := os.Readlink(next)

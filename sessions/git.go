@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"berth/keys"
 	"berth/sessions/account"
 	"berth/sessions/command"
 	"berth/sessions/worktree"
@@ -28,8 +29,17 @@ func (r *Registry) git(of Spec) (worktree.Git, error) {
 	return worktree.Git{
 		Run:   func(ctx context.Context, c worktree.Call) (worktree.Result, error) { return r.runGit(ctx, of, c) },
 		Do:    user.Do,
+		Trust: trustsFolder(user),
 		Clear: user.Empty,
 	}, nil
+}
+
+// trustsFolder is worktree.Git's Trust for a session's user.
+func trustsFolder(user *account.User) func(string) error {
+	if user == nil {
+		return keys.CheckRun
+	}
+	return func(dir string) error { return keys.CheckFor(dir, user.UID, user.Name) }
 }
 
 func (r *Registry) runGit(ctx context.Context, of Spec, c worktree.Call) (worktree.Result, error) {

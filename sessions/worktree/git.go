@@ -43,6 +43,9 @@ type Git struct {
 	Run func(ctx context.Context, c Call) (Result, error)
 	// Do runs work, which acts on files, with the rights of the session's user.
 	Do func(ctx context.Context, work func() error) error
+	// Trust returns an error if another user than root could replace what is in a folder. It is
+	// called within Do.
+	Trust func(dir string) error
 	// Clear deletes all that is in a folder, with these rights.
 	Clear func(ctx context.Context, path string) error
 }

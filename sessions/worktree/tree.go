@@ -184,8 +184,12 @@ func (g Git) hasRef(ctx context.Context, repo, ref string) (bool, error) {
 	return err == nil, err
 }
 
+// untrusted is an error of Git.Trust.
+type untrusted struct{ error }
+
 // Reserve makes the folder of a planned worktree, so that no other session gets it. The path in the
-// result has no symbolic link: git lists worktrees by such paths.
+// result has no symbolic link: git lists worktrees by such paths. No other user can replace the
+// folder: a session of that user may have made the folder above it.
 func (g Git) Reserve(ctx context.Context, t Tree) (Tree, error) {
 	wanted := t.Path
 	for i := 2; i < mostNames; i++ {
@@ -199,10 +203,16 @@ func (g Git) Reserve(ctx context.Context, t Tree) (Tree, error) {
 			if err != nil {
 				return err
 			}
+			if err := g.Trust(parent); err != nil {
+				return &untrusted{err}
+			}
 			real <- filepath.Join(parent, filepath.Base(path))
 			return os.Mkdir(path, 0o700)
 		})
+		var other *untrusted
 		switch {
+		case errors.As(err, &other):
+			return t, refuse("the worktree can't be in %s, because another user could replace it: %v. Name another folder with worktrees in berth.yaml, such as one in the user's home", filepath.Dir(path), other.error)
 		case err == nil:
 			t.Path, t.Phase = <-real, Making
 			return t, nil
