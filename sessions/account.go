@@ -96,9 +96,6 @@ func (s *Session) agentFolder(user *account.User) (string, error) {
 	if user == nil {
 		return s.dir, nil
 	}
-	if err := s.openWays(user); err != nil {
-		return "", err
-	}
 	dir := filepath.Join(s.dir, agentDir)
 	if _, err := os.Lstat(dir); err == nil {
 		return dir, owned(dir, user.UID)

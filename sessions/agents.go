@@ -170,6 +170,9 @@ func newConversation() string {
 // is.
 func (s *Session) prepare(spec Spec, prog program) (program, agent.Launch, error) {
 	s.keepSecrets(prog)
+	if err := s.openWays(prog.user); err != nil { // first: the program of the hooks, and berth, are in the session's folder
+		return prog, agent.Launch{}, err
+	}
 	prog, launch, err := s.prepareAgent(spec, prog)
 	if err == nil {
 		prog.env = s.withBerth(prog)

@@ -27,9 +27,6 @@ func (s *Session) launch(ctx context.Context, spec Spec, prog program) (*hold.Li
 	defer cancel()
 	socket := s.newSocket()
 	hooks := "" // a program without a driver has none
-	if err := s.openWays(prog.user); err != nil {
-		return nil, err
-	}
 	if s.reg.driver(spec) != nil && spec.Isolate != agent.IsolateNone {
 		hooks = socket + "h"
 	}
