@@ -298,6 +298,9 @@ func tag(ctx context.Context, c *Call) error {
 		}
 		add = append(add, word)
 	}
+	if err := c.mayTag(add); err != nil {
+		return err
+	}
 	if len(add)+len(remove) > 0 {
 		if err := s.Retag(ctx, c.actor(), add, remove); err != nil {
 			return err

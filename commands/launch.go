@@ -149,6 +149,30 @@ func (c *Call) mayGive(docs []*Document) error {
 				return api.AsError(err).With("field", field)
 			}
 		}
+		if err := c.mayTag(doc.Given.Tags); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayTag checks a narrowed key's right to give a session tags. Sessions that it may not see can take the messages
+// of all sessions with a tag (peers), so such a tag would reach them, as the fields peers and team would.
+func (c *Call) mayTag(tags []string) error {
+	id := c.Identity()
+	if !id.Narrowed() || len(tags) == 0 {
+		return nil
+	}
+	for _, s := range c.Sessions.All() {
+		if c.sees(s) {
+			continue
+		}
+		for _, tag := range tags {
+			if slices.Contains(s.Status().Peers, "tag:"+tag) && !id.Sees("", []string{tag}) {
+				return api.Errorf(api.CodeDenied, "%s may not give a session the tag %s: sessions beyond its key take messages from those with it", id.Name, tag).
+					With("verb", c.verbName()).With("identity", id.Name).With("tag", tag)
+			}
+		}
 	}
 	return nil
 }
