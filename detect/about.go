@@ -27,3 +27,27 @@ func (f *Fold) isOf(r *request, c *call) bool {
 	named := c.ID != "" && c.ID == r.Call && (asks == nil && c.Logged == "" || asks != nil && asks.FullInput == r.Prompt.FullInput)
 	return (same || named) && (asks == nil || f.undrawn(r.Prompt) == lines)
 }
+
+// mayAlso begins a paragraph of a prompt's text that names a call that its dialog may be about.
+const mayAlso = "The dialog may be that of a call "
+
+// alone is the prompt's text without other calls.
+func alone(p *agent.Request) string {
+	text, _, _ := strings.Cut("\n\n"+agent.Value(p.Text), "\n\n"+mayAlso)
+	return strings.TrimPrefix(text, "\n\n")
+}
+
+// ofSeveral reports whether the prompt's text names another call.
+func ofSeveral(p *agent.Request) bool { return alone(p) != agent.Value(p.Text) }
+
+// allowedOne reports whether a key of Berth has allowed the prompt's call, and no other one's dialog.
+func (r *request) allowedOne() bool { return r.Allowed && r.Whole && !ofSeveral(r.Prompt) }
+
+// eachCall visits the calls that haven't ended, after those that were only reported as over.
+func (f *Fold) eachCall(visit func(c *call)) {
+	for _, calls := range [][]call{f.m.Unasked, f.m.Calls} {
+		for i := range calls {
+			visit(&calls[i])
+		}
+	}
+}

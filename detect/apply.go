@@ -109,7 +109,9 @@ func (f *Fold) take(fact *agent.Fact) {
 		f.answered(fact)
 	case agent.HookAnswered:
 		for _, r := range m.Requests {
-			r.Given = r.Given || fact.Hook != "" && r.Hook == fact.Hook
+			if fact.Hook != "" && r.Hook == fact.Hook {
+				r.Given, m.AnsweredAt = true, f.now
+			}
 		}
 		f.closeAll("answered", fact.Source, fact.Cause, false, func(r *request) bool { return r.Hook == fact.Hook && fact.Hook != "" })
 	case agent.HookGone:
@@ -163,6 +165,8 @@ func (f *Fold) conclude() {
 	m := &f.m
 	f.learnLogged()
 	f.learnPast()
+	f.learnAlike()
+	f.drawsCalls()
 	f.contest()
 	next := f.judge()
 	current := f.current()

@@ -32,27 +32,6 @@ func (f *Fold) disputed(r *request) bool {
 	return f.m.Forgotten && ofWork(d) || slices.ContainsFunc(f.m.Requests, by) || slices.ContainsFunc(f.m.Lost, by) || f.misnamed(r, d) || f.misreported(r, d) || f.mislaid(r, d) || f.unlogged(r, d) || hidden || f.unhooked(r, d) || f.unconfirmed(r, d)
 }
 
-// mislaid reports whether the session log reports a call that the dialog may show, and that has
-// something else in what no dialog draws than the prompt shows. A hook can be forged. A call whose
-// own hook waits isn't drawn.
-func (f *Fold) mislaid(r *request, d *agent.Dialog) bool {
-	if _, names := f.driver.(agent.CallNamer); names || r.Prompt.Type != agent.PromptPermission {
-		return false
-	}
-	return slices.ContainsFunc(slices.Concat(f.m.Calls, f.m.Unasked), func(c call) bool {
-		p := c.asks()
-		if p == nil || agent.Value(p.Tool) != r.Tool || f.driver.Match(d, p) == agent.NoMatch {
-			return false
-		}
-		lines := f.undrawn(p)
-		same := func(o *request) bool { return f.undrawn(o.Prompt) == lines }
-		if slices.ContainsFunc(f.m.Requests, func(o *request) bool { return o != r && o.Hook != "" && same(o) }) {
-			return false
-		}
-		return r.Told && !same(r) || !r.Told && !strings.HasSuffix(agent.Value(r.Prompt.Text), lines)
-	})
-}
-
 // misnamed reports whether the dialog may be about another call than the one that the prompt shows. The
 // agent doesn't say which of its calls it asks about, and this one differs in what no dialog draws.
 func (f *Fold) misnamed(r *request, d *agent.Dialog) bool {
@@ -63,9 +42,7 @@ func (f *Fold) misnamed(r *request, d *agent.Dialog) bool {
 		if c.Tool != r.Tool || r.Told && c.Input == r.Input {
 			return false
 		}
-		var about agent.Fact
-		c.name(&about)
-		p := f.driver.Waiting(&about)
+		p := f.called(&c)
 		if !r.Told {
 			return f.driver.Match(d, p) != agent.NoMatch && !f.drawsAll(r, d, p)
 		}
@@ -91,15 +68,13 @@ func (f *Fold) misreported(r *request, d *agent.Dialog) bool {
 		return false
 	}
 	text := func(c call) (*agent.Request, string) {
-		var about agent.Fact
-		c.name(&about)
-		p := f.driver.Waiting(&about)
+		p := f.called(&c)
 		return p, agent.Value(p.Text)
 	}
 	_, told := text(call{Tool: r.Tool, Input: r.Input})
 	return slices.ContainsFunc(f.m.Calls, func(c call) bool {
 		if c.Tool != r.Tool || c.Input == r.Input ||
-			slices.ContainsFunc(f.m.Requests, func(o *request) bool { return o != r && o.Hook != "" && o.Input == c.Input }) {
+			slices.ContainsFunc(f.m.Requests, func(o *request) bool { return o != r && o.Hook != "" && f.isOf(o, &c) }) {
 			return false
 		}
 		p, says := text(c)
@@ -116,10 +91,11 @@ const (
 // unasked keeps calls that were reported as over, if their dialogs may be taken for another one's: of agents that don't
 // say which of their calls they ask about, and calls with something that no dialog draws. Any process of the session can
 // report that, name the call in a hook about another dialog, and cover its dialog. So a dialog may be about such a call
-// until the composer was on the screen for a while. A call that Berth's key has allowed isn't kept.
+// until the agent rests: see found. A call that Berth's key has allowed isn't kept.
 func (f *Fold) unasked(over ...call) {
 	m := &f.m
 	namer, names := f.driver.(agent.CallNamer)
+	_, leavesOut := f.driver.(agent.UndrawnInputReader)
 	for _, c := range over {
 		if f.wasAllowed(&c) {
 			continue
@@ -128,29 +104,50 @@ func (f *Fold) unasked(over ...call) {
 		same := func(o call) bool {
 			return o.Tool == c.Tool && o.Agent == c.Agent && o.Input == c.Input && f.undrawn(o.asks()) == f.undrawn(c.asks())
 		}
-		alike := names && namer.DialogNames(c.Tool) || !names && f.undrawn(c.asks()) != ""
-		if !alike || slices.ContainsFunc(m.Unasked, same) {
+		alike := names && namer.DialogNames(c.Tool) || !names && leavesOut && c.Asks != nil
+		if !alike {
 			continue
+		}
+		if i := slices.IndexFunc(m.Unasked, same); i >= 0 {
+			c.Drawn = latest(c.Drawn, m.Unasked[i].Drawn)
+			m.Unasked = slices.Delete(m.Unasked, i, i+1)
 		}
 		c.Since = f.now
 		m.Unasked = append(m.Unasked, c)
 		for len(m.Unasked) > unaskedKept || sizes(m.Unasked) > unaskedBytes {
-			m.Unasked, m.Forgotten = append([]call(nil), m.Unasked[1:]...), true
+			f.crowdOut(names)
 		}
 	}
 }
 
-// Allowed records that the last key of an answer which allows the prompt's call was pressed.
-func (f *Fold) Allowed(id string) {
+// crowdOut forgets the oldest call that was reported as over: one that does no more than is drawn, if there is one, because
+// then it is known what was forgotten. A call whose dialog wasn't answered is the last to go.
+func (f *Fold) crowdOut(names bool) {
+	m := &f.m
+	oldest := func(also func(c call) bool) int {
+		return slices.IndexFunc(m.Unasked, func(c call) bool { return f.isAnswered(c.Drawn) && also(c) })
+	}
+	i := oldest(func(c call) bool { return !names && f.undrawn(c.asks()) == "" })
+	if i >= 0 {
+		m.Plain = f.now
+	} else {
+		i, m.Forgotten = max(0, oldest(func(call) bool { return true })), true
+	}
+	m.Unasked = slices.Delete(m.Unasked, i, i+1)
+}
+
+// Answered records that the last key of an answer to the prompt was pressed, and whether the answer allows the prompt's call.
+func (f *Fold) Answered(id string, allows bool) {
+	f.m.AnsweredAt = f.now
 	for _, r := range f.m.Requests {
-		r.Allowed = r.Allowed || r.Prompt.ID == id
+		r.Allowed = r.Allowed || allows && r.Prompt.ID == id
 	}
 }
 
 // wasAllowed reports whether a key of Berth has allowed the call, at a dialog that showed all of it. Another dialog of that
 // call asks for nothing else.
 func (f *Fold) wasAllowed(c *call) bool {
-	by := func(r *request) bool { return r.Allowed && r.Whole && f.isOf(r, c) && f.equals(r) < 2 }
+	by := func(r *request) bool { return r.allowedOne() && f.isOf(r, c) && f.equals(r) < 2 }
 	return c.Allowed || slices.ContainsFunc(f.m.Requests, by)
 }
 
@@ -173,10 +170,8 @@ func sizes(calls []call) (n int) {
 	return n
 }
 
-// saysSame says whether two permissions show a person the same.
-func saysSame(a, b *agent.Request) bool {
-	return a.FullInput == b.FullInput && agent.Value(a.Text) == agent.Value(b.Text)
-}
+// saysSame says whether two permissions show a person the same of their own calls.
+func saysSame(a, b *agent.Request) bool { return a.FullInput == b.FullInput && alone(a) == alone(b) }
 
 // disputes reports whether prompt o disputes r's dialog d. A prompt whose hook waits always does,
 // because the agent asks it somewhere, whatever another hook reports about the dialog. Without a
@@ -262,7 +257,10 @@ func (f *Fold) found() {
 		return bare(r.Opened) || !r.Waits && !f.faint(r.Prompt) && r.Key != m.Screen.Key
 	})
 	f.pastRests(bare)
-	m.Unasked = slices.DeleteFunc(m.Unasked, func(c call) bool { return bare(c.Since) })
+	m.Unasked = slices.DeleteFunc(m.Unasked, func(c call) bool { return bare(c.Since) && f.isAnswered(c.Drawn) })
+	if bare(m.Plain) {
+		m.Plain = time.Time{}
+	}
 	m.Forgotten = m.Forgotten && (len(m.Lost) > 0 || len(m.Unasked) > 0 || !bare(time.Time{}))
 }
 
@@ -277,7 +275,7 @@ func (f *Fold) pastRests(bare func(since time.Time) bool) {
 	if c == nil || c.Composer == nil || !c.Composer.Empty || l != nil && l.Value == agent.LevelBusy {
 		return
 	}
-	m.Past = slices.DeleteFunc(m.Past, func(p pastCall) bool { return bare(p.At) })
+	m.Past = slices.DeleteFunc(m.Past, func(p pastCall) bool { return bare(p.At) && f.isAnswered(p.Drawn) })
 	m.Crowded = slices.DeleteFunc(m.Crowded, func(u forgotten) bool { return bare(u.At) })
 }
 

@@ -355,11 +355,7 @@ func (f *Fold) seen() {
 			f.showUndrawn(p, o.Prompt)
 		}
 	}
-	for _, c := range slices.Concat(m.Unasked, m.Calls) {
-		if asks := c.asks(); asks != nil && agent.Value(asks.Tool) == fact.Tool && f.driver.Match(d, asks) != agent.NoMatch {
-			f.showUndrawn(p, asks)
-		}
-	}
+	f.nameAlike(p, &request{Prompt: p, Tool: fact.Tool}, d)
 	f.addUndrawn(p, d)
 	r := f.open(p, &fact, false)
 	r.AfterTurn = d.AfterTurn

@@ -58,6 +58,8 @@ type Fold struct {
 
 	comparedWith *agent.Dialog // the dialog of comparisons
 	comparisons  map[pastCall]comparison
+	drawnOn      *agent.Dialog                 // the dialog of drawnCalls
+	drawnCalls   map[*agent.Request]*lookalike // by what the call asks; nil for one that the dialog isn't about
 }
 
 // Result is what one fact, or the passing of time, has changed.

@@ -74,9 +74,12 @@ type prompts struct {
 	Requests  []*request
 	Lost      []*request // reported as over before a dialog showed them: see lose
 	Forgotten bool       // Lost was full: any dialog may belong to a forgotten prompt
+	Plain     time.Time  // when a call that does no more than is drawn was crowded out of Unasked
 	Opened    uint64
 	ClosedAt  time.Time // when the last one was closed
 	TypedAt   time.Time // when a key was pressed at the terminal
+	// AnsweredAt is when Berth last answered a prompt, by a key or by its hook.
+	AnsweredAt time.Time
 
 	Explanations []explanation // what calls add to their permissions
 	Unexplained  time.Time     // when one of them had no room
@@ -143,14 +146,16 @@ type call struct {
 	Asked                      bool           // its dialog was on the screen, and is gone
 	Allowed                    bool           // by a key of Berth, at that dialog
 	Logged                     string         // its input in the session log; empty if that hasn't reported it
+	Drawn                      time.Time      // since when the last dialog was on the screen that may be its dialog
 }
 
 // pastCall is a call of the session log that was reported as over.
 type pastCall struct {
 	Tool, Input string
 	At          time.Time
-	Short       bool // Input is shortened
-	Whole       bool // it can't be
+	Drawn       time.Time // see call
+	Short       bool      // Input is shortened
+	Whole       bool      // it can't be
 }
 
 // forgotten is a tool with a past call that had no room. Without a name it is any tool.
@@ -165,6 +170,12 @@ type comparison struct {
 	undrawn string
 	mayHide bool
 	draws   bool // the dialog may be about the call after its end
+}
+
+// lookalike is a call that a dialog may be about, by what the dialog doesn't draw of it.
+type lookalike struct {
+	lines string
+	over  bool // such calls were only reported as over
 }
 
 // level is what a level source shows.

@@ -35,9 +35,13 @@ func (f *Fold) outlasts(c call) {
 		return
 	}
 	m := &f.m
-	past := pastCall{Tool: c.Tool, Input: c.Logged, At: f.now}
+	past := pastCall{Tool: c.Tool, Input: c.Logged, At: f.now, Drawn: c.Drawn}
 	m.Past = slices.DeleteFunc(m.Past, func(p pastCall) bool {
-		return p.Tool == c.Tool && p.Input == c.Logged || f.now.Sub(p.At) >= pastFor
+		same := p.Tool == c.Tool && p.Input == c.Logged
+		if same {
+			past.Drawn = latest(past.Drawn, p.Drawn)
+		}
+		return same || f.now.Sub(p.At) >= pastFor
 	})
 	m.Past = append(m.Past, past)
 	size, sizes := 0, map[string]int{}
@@ -109,7 +113,7 @@ func (f *Fold) dialogOver(r *request, how string) {
 		}
 	}
 	if found >= 0 {
-		m.Calls[found].Asked, m.Calls[found].Allowed = true, r.Allowed
+		m.Calls[found].Asked, m.Calls[found].Allowed = true, r.allowedOne()
 	}
 }
 
@@ -128,7 +132,7 @@ func (f *Fold) compared(l agent.CallLogReader, d *agent.Dialog, c pastCall) comp
 	if f.comparedWith != d {
 		f.comparedWith, f.comparisons = d, map[pastCall]comparison{}
 	}
-	c.At, c.Whole = time.Time{}, false
+	c.At, c.Drawn, c.Whole = time.Time{}, time.Time{}, false
 	done, ok := f.comparisons[c]
 	if !ok {
 		done.match, done.undrawn = l.LoggedCall(d, c.Tool, []byte(c.Input))

@@ -140,12 +140,12 @@ func (f *Fold) joined(fact *agent.Fact) *agent.Fact {
 		return fact
 	}
 	whole := *fact
-	for i := range f.m.Calls {
-		if c := &f.m.Calls[i]; c.ID == fact.Call {
+	f.eachCall(func(c *call) {
+		if c.ID == fact.Call {
 			whole.Request = joiner.WithCall(fact.Request, []byte(c.Input))
 			f.keepAsks(c, &whole)
 		}
-	}
+	})
 	return &whole
 }
 
@@ -339,7 +339,7 @@ func (f *Fold) hookGone(fact *agent.Fact) {
 		}
 		switch d := f.dialog(); {
 		case r.Given:
-			r.Taken, f.m.Screen.Given = f.now, f.now
+			r.Taken, f.m.Screen.Given, f.m.AnsweredAt = f.now, f.now, f.now
 		case r.Prompt.OnScreen && d != nil && f.shows(d, r) == agent.AlikeMatch:
 			f.m.Screen.Given = f.now
 		}

@@ -1,7 +1,9 @@
 package detect
 
 import (
+	"slices"
 	"strings"
+	"time"
 
 	"berth/agent"
 )
@@ -73,4 +75,146 @@ func (f *Fold) learnPast() {
 		f.addPast(more, d, f.toldUndrawn(l, r, d))
 		f.renewWith(r, more.Text)
 	}
+}
+
+// A dialog doesn't draw all that a call does, such as its folder, so it may be about any call that is drawn like it. An agent
+// may run one command in several folders. Any process of the session can report that such a call is over, and that the agent
+// asks about another one. So a prompt that a key answers names each of these calls.
+
+// alikeShown is how many other calls a prompt's text names. With more, no key answers it.
+const alikeShown = 16
+
+// orAlso names a call by what its dialog doesn't draw.
+func orAlso(lines string) string {
+	if lines == "" {
+		return mayAlso + "that it draws whole, in the session's folder."
+	}
+	return mayAlso + "with\n" + lines
+}
+
+// looksLike compares the call with the dialog, once for each picture. It is nil if the dialog isn't about the call.
+func (f *Fold) looksLike(d *agent.Dialog, c *call) *lookalike {
+	if c.Asks == nil {
+		return nil
+	}
+	if f.drawnOn != d {
+		f.drawnOn, f.drawnCalls = d, map[*agent.Request]*lookalike{}
+	}
+	done, ok := f.drawnCalls[c.Asks]
+	if !ok {
+		if p := c.asks(); f.driver.Match(d, p) != agent.NoMatch {
+			done = &lookalike{lines: f.undrawn(p)}
+		}
+		f.drawnCalls[c.Asks] = done
+	}
+	return done
+}
+
+// drawnAlike returns the calls that prompt r's dialog may be about, each once. A call whose own hook waits isn't drawn.
+func (f *Fold) drawnAlike(r *request, d *agent.Dialog) (all []lookalike) {
+	m := &f.m
+	if _, names := f.driver.(agent.CallNamer); names || r.Prompt.Type != agent.PromptPermission {
+		return nil
+	}
+	for i, c := range slices.Concat(m.Calls, m.Unasked) {
+		like := f.looksLike(d, &c)
+		if like == nil || agent.Value(c.Asks.Tool) != r.Tool {
+			continue
+		}
+		one := lookalike{like.lines, i >= len(m.Calls)}
+		if slices.ContainsFunc(all, func(a lookalike) bool { return a.lines == one.lines }) ||
+			slices.ContainsFunc(m.Requests, func(o *request) bool { return o != r && o.Hook != "" && f.isOf(o, &c) }) {
+			continue
+		}
+		all = append(all, one)
+	}
+	if !m.Plain.IsZero() && !slices.ContainsFunc(all, func(a lookalike) bool { return a.lines == "" }) {
+		all = append(all, lookalike{over: true})
+	}
+	return all
+}
+
+// unnamed returns the paragraphs of the calls that the prompt doesn't name yet.
+func (f *Fold) unnamed(r *request, all []lookalike) (missing []string) {
+	for _, a := range all {
+		only, also := says(r.Prompt, a.lines), orAlso(a.lines)
+		switch {
+		case r.Told && a.lines == f.undrawn(r.Prompt), says(r.Prompt, also), !r.Told && only && (a.lines != "" || len(all) == 1):
+		case !r.Told && len(all) == 1: // it is that call's
+			missing = append(missing, a.lines)
+		default:
+			missing = append(missing, also)
+		}
+	}
+	return missing
+}
+
+// mislaid reports whether the dialog may be about a call that the prompt doesn't name.
+func (f *Fold) mislaid(r *request, d *agent.Dialog) bool {
+	return len(f.unnamed(r, f.drawnAlike(r, d))) > 0
+}
+
+// nameAlike adds to the prompt's text the calls that its dialog may be about. Of a prompt that a hook reported these are
+// only calls that were reported as over: a call that isn't over contradicts that hook.
+func (f *Fold) nameAlike(p *agent.Request, r *request, d *agent.Dialog) {
+	all := f.drawnAlike(r, d)
+	if r.Told {
+		all = slices.DeleteFunc(all, func(a lookalike) bool { return !a.over })
+	}
+	if len(all) > alikeShown {
+		return
+	}
+	for _, lines := range f.unnamed(r, all) {
+		addLines(p, lines)
+	}
+}
+
+// learnAlike does that to the prompts on the screen that only keys can answer. The result is another prompt.
+func (f *Fold) learnAlike() {
+	d := f.dialog()
+	for _, r := range f.m.Requests {
+		if d == nil || d.Cut || r.Hook != "" || r.Given || !r.Prompt.OnScreen || r.Over != nil && !r.Over.Denied {
+			continue
+		}
+		more := r.Prompt.Clone()
+		f.nameAlike(more, r, d)
+		f.renewWith(r, more.Text)
+	}
+}
+
+// drawsCalls records of each call that its dialog may be on the screen.
+func (f *Fold) drawsCalls() {
+	d, m := f.dialog(), &f.m
+	if d == nil || !ofWork(d) {
+		return
+	}
+	l, logs := f.comparesPast(d)
+	_, names := f.driver.(agent.CallNamer)
+	logged := func(c pastCall) bool {
+		shown := f.compared(l, d, c)
+		return shown.match != agent.NoMatch || shown.mayHide
+	}
+	f.eachCall(func(c *call) {
+		if f.looksLike(d, c) != nil || logs && c.Logged != "" && logged(pastCall{Tool: c.Tool, Input: c.Logged}) || names && f.driver.Match(d, f.called(c)) != agent.NoMatch {
+			c.Drawn = m.Screen.Shown
+		}
+	})
+	for i := range m.Past {
+		if p := &m.Past[i]; logs && logged(*p) {
+			p.Drawn = m.Screen.Shown
+		}
+	}
+}
+
+// isAnswered reports whether a dialog that was shown since then may have been answered: a key was pressed since, at the
+// terminal or by Berth, or a hook has taken Berth's answer. A dialog that has only left the screen may be covered.
+func (f *Fold) isAnswered(drawn time.Time) bool {
+	return drawn.IsZero() || !latest(f.m.TypedAt, f.m.AnsweredAt).Before(drawn)
+}
+
+// called is the prompt that a call would ask by its input alone.
+func (f *Fold) called(c *call) *agent.Request {
+	var about agent.Fact
+	c.name(&about)
+	return f.driver.Waiting(&about)
 }

@@ -209,3 +209,56 @@ func TestSubagentsHookIsReleased(t *testing.T) {
 		}
 	}
 }
+
+// TestCoveredDialogIsNotRest: another process covers a dialog by an empty composer, and reports that its call and the turn are
+// over. Nothing was typed since the dialog was there, so it isn't answered, and its call counts for the next dialog that looks
+// the same.
+func TestCoveredDialogIsNotRest(t *testing.T) {
+	const plain, unsafe = `{"command":"ls","description":"List"}`, `{"command":"ls","description":"List","dangerouslyDisableSandbox":true}`
+	r := plainCommand("Bash command", "ls")
+	for _, c := range []struct {
+		typed, again, over bool
+	}{{}, {over: true}, {again: true}, {typed: true}} {
+		s := newLogged(t)
+		begins := func(turn string) {
+			s.hook(`{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt_id":"`+turn+`","prompt":"x"}`, "")
+		}
+		ends := func() {
+			s.logs(`{"type":"user","sessionId":"s","promptId":"t","message":{"content":[{"type":"tool_result","tool_use_id":"a","content":"x"}]}}`)
+		}
+		begins("t")
+		s.logs(`{"type":"assistant","sessionId":"s","message":{"content":[{"type":"tool_use","id":"a","name":"Bash","input":` + unsafe + `}]}}`)
+		if c.over {
+			ends()
+		}
+		s.show(r)
+		s.pass(time.Second)
+		if c.typed {
+			s.f.Typed(s.step())
+		}
+		s.show(atComposer(""))
+		ends()
+		if c.again {
+			s.ran(1, "Bash", unsafe)
+		}
+		s.hook(`{"session_id":"s","hook_event_name":"Stop","prompt_id":"t"}`, "")
+		s.pass(30 * time.Minute)
+		begins("u")
+		s.logsCalls([]string{"Bash", plain})
+		s.show(r)
+		s.asks("Bash", plain, "7")
+		s.gone("7")
+		s.pass(2 * time.Second)
+		keyed := false
+		for _, p := range s.f.Status().Requests {
+			if s.keyed(p.ID, r.Dialog) {
+				if keyed = true; strings.Contains(text(p.Text), "dangerouslyDisableSandbox") == c.typed {
+					t.Errorf("%+v: a key answers %q", c, text(p.Text))
+				}
+			}
+		}
+		if !keyed {
+			t.Errorf("%+v: no key answers it: %+v", c, s.f.Status().Requests)
+		}
+	}
+}

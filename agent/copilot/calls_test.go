@@ -122,7 +122,7 @@ func TestTwoCalls(t *testing.T) {
 }
 
 // TestCallReportedOver: any process of the session can cover a dialog for a moment, and report in the log that its call is
-// over. The dialog may still be that call's, unless Berth's key has allowed it.
+// over. The dialog may still be that call's, and its prompt says so, unless Berth's key has allowed the call.
 func TestCallReportedOver(t *testing.T) {
 	for _, allowed := range []bool{true, false} {
 		s := newTalk(t)
@@ -133,7 +133,7 @@ func TestCallReportedOver(t *testing.T) {
 			t.Fatalf("no key answers %+v", p)
 		}
 		if allowed {
-			s.f.Allowed(p.ID)
+			s.f.Answered(p.ID, true)
 		}
 		for range 4 {
 			s.now = s.now.Add(100 * time.Millisecond)
@@ -146,8 +146,36 @@ func TestCallReportedOver(t *testing.T) {
 		for range 6 {
 			s.show()
 		}
-		if p, keyed := s.show(); keyed != allowed {
+		if p, keyed := s.show(); !keyed || strings.HasSuffix(agent.Value(p.Text), "may be that of a call with\ndetach: true") == allowed {
 			t.Errorf("allowed %v: a key answers %q: %v", allowed, agent.Value(p.Text), keyed)
+		}
+	}
+}
+
+// TestEndThatTheScreenContradicts: a call in the session's folder is reported as over, and then a permission for the same
+// command in another folder is logged. The prompt names both.
+func TestEndThatTheScreenContradicts(t *testing.T) {
+	for _, order := range []string{"cdof", "cofd", "cdofd"} {
+		s := newTalk(t)
+		for _, step := range order {
+			switch step {
+			case 'c':
+				s.calls("a", "")
+			case 'd':
+				s.show()
+			case 'o':
+				s.f.Apply(agent.Fact{Kind: agent.TurnEnded, How: agent.Completed, Source: agent.SourceHook, Cause: "hook:Stop", Time: s.now})
+			case 'f':
+				s.f.Apply(agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceHook, Cause: "hook:UserPromptSubmit", Time: s.now})
+				s.asks("b", in("/etc"))
+			}
+		}
+		for range 6 {
+			s.show()
+		}
+		p, keyed := s.show()
+		if text := agent.Value(p.Text); keyed && strings.Contains(text, "/etc") && !strings.HasSuffix(text, "in the session's folder.") || !keyed && order == "cofd" {
+			t.Errorf("%s: a key answers (%v) %q", order, keyed, text)
 		}
 	}
 }

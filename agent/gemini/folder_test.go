@@ -3,6 +3,7 @@ package gemini_test
 import (
 	"fmt"
 	"testing"
+	"time"
 )
 
 // in is the call of a command in a folder.
@@ -18,7 +19,7 @@ func (s *story) keyed(id string) bool {
 
 // accept is Berth's key that allows what is asked.
 func (s *story) accept() *story {
-	s.fold.Allowed(s.fold.Status().Request.ID)
+	s.fold.Answered(s.fold.Status().Request.ID, true)
 	return s
 }
 
@@ -115,6 +116,23 @@ func TestManyCallsReportedOver(t *testing.T) {
 		s.at(2000).call("rm -rf x").at(2100).asks("rm -rf x").screen(confirm("rm -rf x")...).at(4000)
 		if p := s.fold.Status().Request; p == nil || s.keyed(p.ID) != answered {
 			t.Errorf("after %s: %+v", tool, p)
+		}
+	}
+}
+
+// TestCoveredDialogIsNotRest: another process covers a dialog by an empty composer, and reports that its call is over. Nothing
+// was typed since the dialog was there, so it isn't answered, and its call counts for the next dialog that looks the same.
+func TestCoveredDialogIsNotRest(t *testing.T) {
+	for _, typed := range []bool{false, true} {
+		s := tell(t)
+		s.begin(1000).at(1100).in("BeforeTool", "rm -rf x", "a").at(1200).asks("rm -rf x").screen(confirm("rm -rf x")...).at(1500)
+		if typed {
+			s.fold.Typed(midnight.Add(time.Duration(s.now) * time.Millisecond))
+		}
+		s.screen(rest...).at(1800).in("AfterTool", "rm -rf x", "a").at(1900).hook("AfterAgent", `"prompt":"x","prompt_response":"y"`).at(9000)
+		s.begin(9100).at(9200).in("BeforeTool", "rm -rf x", "b").asks("rm -rf x").screen(confirm("rm -rf x")...).at(12000)
+		if p := s.fold.Status().Request; p == nil || text(p.Text) != `dir_path: "b"` || s.keyed(p.ID) != typed {
+			t.Errorf("typed %v: it asks %+v", typed, p)
 		}
 	}
 }

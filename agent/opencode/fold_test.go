@@ -89,8 +89,8 @@ const (
 )
 
 // TestUndrawn: the folder of a command that no hook asks about is in its prompt, which takes no key where the plugin
-// reports turns. A report that leaves it out is contested, also after a forged end of the call, or a forged start with
-// its id, and if it says that a subagent asks.
+// reports turns. A report that leaves it out is contested, also after a forged start with the call's id, and if it says that a
+// subagent asks. After a forged end of the call its prompt names the folder too.
 func TestUndrawn(t *testing.T) {
 	dialog := drawnBash(t)
 	for name, c := range map[string]struct {
@@ -99,18 +99,21 @@ func TestUndrawn(t *testing.T) {
 	}{
 		"no hook asks":     {[]string{elsewhere}, true},
 		"it is left out":   {[]string{elsewhere, here}, true},
-		"a step is over":   {[]string{elsewhere, `{"event":"step","session":"ses_1"}`, here}, true},
-		"it is over":       {[]string{elsewhere, `{"event":"tool.after","session":"ses_1","tool":"bash","call":"c","input":{}}`, here}, true},
+		"a step is over":   {[]string{elsewhere, `{"event":"step","session":"ses_1"}`, here}, false},
+		"it is over":       {[]string{elsewhere, `{"event":"tool.after","session":"ses_1","tool":"bash","call":"c","input":{}}`, here}, false},
 		"of a subagent":    {[]string{elsewhere, strings.Replace(here, `"request"`, `"agent":"ses_2","agent_type":"y","request"`, 1)}, true},
 		"its id is known":  {[]string{strings.Replace(elsewhere, `,"workdir":"/other"`, "", 1), elsewhere, here}, true},
 		"and nothing else": {[]string{`{"event":"tool.before","session":"ses_1","tool":"bash","call":"c"}`, elsewhere, here}, true},
 		"it is reported":   {[]string{elsewhere, strings.Replace(here, `ran-one"}}`, `ran-one","workdir":"/other"}}`, 1)}, false},
+		"another is over":  {[]string{strings.Replace(elsewhere, `,"workdir":"/other"`, "", 1), `{"event":"step","session":"ses_1"}`, strings.Replace(strings.Replace(here, `ran-one"}}`, `ran-one","workdir":"/other"}}`, 1), `"call":"c"`, `"call":"d"`, 1)}, false},
 		"in the session's": {[]string{strings.Replace(elsewhere, "/other", "/ws", 1), here}, false},
 	} {
 		all := folded(t, dialog, c.reports...).Status().Requests
 		if len(all) != 1 || all[0].Contested != c.contested {
 			t.Errorf("%s: %+v", name, all)
-		} else if shown := strings.Contains(agent.Value(all[0].Text), `workdir: "/other"`); shown != (name == "no hook asks" || name == "it is reported") {
+		} else if shown := strings.Contains(agent.Value(all[0].Text), `workdir: "/other"`); shown != (name == "no hook asks" || name == "it is reported" || name == "another is over" || strings.HasSuffix(name, " is over")) {
+			t.Errorf("%s: its text is %q", name, agent.Value(all[0].Text))
+		} else if name == "another is over" && !strings.HasSuffix(agent.Value(all[0].Text), "in the session's folder.") {
 			t.Errorf("%s: its text is %q", name, agent.Value(all[0].Text))
 		}
 	}

@@ -94,9 +94,11 @@ func TestCallOfTheLog(t *testing.T) {
 		{`{"command":"ls","is_background":false}`, `{"command":"ls"}`, "", "", ""},
 		{`{"command":"ls","directory":"/etc"}`, `{"command":"ls","directory":"/etc"}`, "", `directory: "/etc"`, ""},
 		{`{"command":"ls","directory":"/etc"}`, `{"command":"ls"}`, "", "-", ""},
-		{`{"command":"ls","directory":"/etc"}`, `{"command":"ls"}`, "PostToolBatch", "-", ""},
+		{`{"command":"ls","directory":"/etc"}`, `{"command":"ls"}`, "PostToolBatch", "The dialog may be that of a call with\ndirectory: \"/etc\"", ""},
 		{`{"command":"ls","directory":"/etc"}`, `{"command":"ls"}`, "Stop", "-", ""},
 		{`{"command":"ls","directory":"/etc"}`, `{"command":"ls"}`, "", "-", `"agent_id":"x","agent_type":"y",`},
+		{`{"command":"ls"}`, `{"command":"ls","directory":"/etc"}`, "", "-", ""},
+		{`{"command":"ls"}`, `{"command":"ls","directory":"/etc"}`, "PostToolBatch", "directory: \"/etc\"\n\nThe dialog may be that of a call that it draws whole, in the session's folder.", ""},
 		{`{"command":"ls","directory":"/etc"}`, "", "", `directory: "/etc"`, ""},
 		{`{"command":"id","directory":"/etc"}`, `{"command":"ls"}`, "", "", ""},
 	} {

@@ -135,9 +135,7 @@ func (ps *Prompts) observeInput(r hold.Record) error {
 	}
 	if own != nil && own.Hook == "" && a.Last {
 		own.Given = ps.env.OnClock(r.Time.Time)
-		if own.Outcome == agent.OutcomeAccepted {
-			ps.env.Fold().Allowed(a.Prompt)
-		}
+		ps.env.Fold().Answered(a.Prompt, own.Outcome == agent.OutcomeAccepted)
 	}
 	return nil
 }

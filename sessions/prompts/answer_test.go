@@ -231,8 +231,9 @@ func TestAllowedByAKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(string(saved), `"Allowed":true`); got != c.allowed {
-			t.Errorf("%+v: %v", c, got)
+		answered := !strings.Contains(string(saved), `"AnsweredAt":"0001-`)
+		if got := strings.Contains(string(saved), `"Allowed":true`); got != c.allowed || answered != (c.last && c.outcome != "") {
+			t.Errorf("%+v: allowed %v, answered %v", c, got, answered)
 		}
 	}
 }
