@@ -350,3 +350,58 @@ func TestManyCallsAreOver(t *testing.T) {
 		t.Errorf("after a rest a key answers %q", all)
 	}
 }
+
+// TestFolderAfterAnAllowedCall: Berth's key has allowed a command in the session's folder, and the agent asks for it in another
+// one, with or without a moment between the dialogs. Its own hook was ended, or came, and another process sends hooks. No key
+// answers it before its folder is shown.
+func TestFolderAfterAnAllowedCall(t *testing.T) {
+	keyed := 0
+	for _, seen := range []bool{true, false} {
+		for _, order := range []string{"nd", "gnd", "gdn", "dn", "gnhd", "gndh", "nhd", "gnohd", "gnodh", "nohd", "gbnhd", "gnHd", "nHd", "gnHohd", "end", "gend", "egnohd", "ngd", "eghnd", "dnohd"} {
+			s := newRun(t)
+			s.calls("a", "/w")
+			if !seen {
+				s.requests("", "/w")
+			}
+			p := s.dialog()
+			if all := s.answerable(); !slices.Equal(all, []string{""}) {
+				t.Fatalf("a key answers %q", all)
+			}
+			s.f.Answered(p.ID, true)
+			for i, step := range order {
+				switch step {
+				case 'g': // a gap
+					s.show(s.works)
+				case 'e':
+					s.ends("a")
+				case 'b': // a moment's rest
+					s.show(s.rests)
+				case 'n':
+					s.logs("b", "/srv")
+				case 'H':
+					s.requests("", "/srv")
+				case 'h':
+					s.requests("", "/w")
+				case 'o':
+					s.ends("b")
+					s.event("PreModelRequest", "")
+				case 'd':
+					for range 8 {
+						s.dialog()
+					}
+				}
+				if !strings.Contains(order[:i+1], "n") || !strings.Contains(order[:i+1], "d") {
+					continue
+				}
+				for _, text := range s.answerable() {
+					if keyed++; !strings.Contains(text, "/srv") {
+						t.Errorf("%s, seen %v: a key answers %q", order, seen, text)
+					}
+				}
+			}
+		}
+	}
+	if keyed == 0 {
+		t.Error("no key answers any")
+	}
+}
