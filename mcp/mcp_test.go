@@ -59,6 +59,14 @@ func TestLongPrompt(t *testing.T) {
 	}
 }
 
+// Pages of two prompts have different marks, also if their digests begin alike. A mark says nothing of the digest's end.
+func TestMarkOf(t *testing.T) {
+	const a, b = "0123456789abcdef0123456789abcdef", "0123456789abcdef0123456789abcdee"
+	if markOf(a) == markOf(b) || len(markOf(a)) != len(a) || strings.Contains(a, markOf(a)[:8]) {
+		t.Errorf("%s and %s", markOf(a), markOf(b))
+	}
+}
+
 // Every tool's schema can be resolved, refuses what it doesn't know, and names verbs.
 func TestTools(t *testing.T) {
 	for _, one := range tools {

@@ -3,6 +3,8 @@ package mcp
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"os"
 	"strconv"
@@ -163,7 +165,7 @@ func readSession(ctx context.Context, c *call) (any, error) {
 			return nil, err
 		}
 		whole, digest = commands.Asked(name, &p), p.Digest
-		mark = digest[:min(8, len(digest))] // the rest comes with the end
+		mark = markOf(digest)
 	default:
 		text, err := c.printed(ctx, c.args.What, "--text", c.args.Session)
 		if err != nil {
@@ -189,6 +191,13 @@ func readSession(ctx context.Context, c *call) (any, error) {
 		answer.Digest = digest
 	}
 	return answer, nil
+}
+
+// markOf marks the pages of a prompt. It doesn't give away the digest, which comes with the last page. It is as long as a
+// digest, because an attacker can try out prompts until a shorter mark is that of another one.
+func markOf(digest string) string {
+	sum := sha256.Sum256([]byte(digest))
+	return hex.EncodeToString(sum[:16])
 }
 
 // printed runs a verb and returns what it prints for people.
