@@ -36,6 +36,8 @@ type Body struct {
 	// Command lines to paste: Respond answers the prompt, Attach opens the session.
 	Respond []string `json:"respond"`
 	Attach  string   `json:"attach"`
+
+	look []string // Respond below a text that doesn't show all of the prompt
 }
 
 // body makes the Body of a notice, with the built-in text.
@@ -66,14 +68,16 @@ func (p *Poster) body(s *sessions.Session, n notify.Notice) (Body, error) {
 	}
 	b.Text = short(terminal.Printable(b.Text))
 	if b.Prompt != nil {
-		b.Respond = p.lines(st.Name, b.Prompt, b.Text)
+		b.Respond, b.look = p.lines(st.Name, b.Prompt, shows(b.Text, b.Prompt)), p.lines(st.Name, b.Prompt, false)
 	}
 	return b, nil
 }
 
 // finish gives the Body the text that the rule's template makes, and returns it as JSON, both without the
-// session's secrets. If the template fails, the text is the built-in one, and wrong says why.
+// session's secrets. If the template fails, the text is the built-in one, and wrong says why. A text without all of the
+// built-in one shows less of a prompt.
 func (b *Body) finish(r notify.Rule, secrets []string) (data []byte, wrong, err error) {
+	all := b.Text
 	encoded := func() {
 		if data, err = encode(b); err != nil {
 			return
@@ -87,6 +91,10 @@ func (b *Body) finish(r notify.Rule, secrets []string) (data []byte, wrong, err 
 	encoded()
 	if err == nil && r.Text != "" {
 		b.Text, wrong = textOf(r, b.Text, data)
+		encoded()
+	}
+	if err == nil && b.Prompt != nil && !strings.Contains(b.Text, all) {
+		b.Respond = b.look
 		encoded()
 	}
 	if err != nil {
@@ -103,12 +111,8 @@ func says(b Body) string {
 			return b.Session + " asks something"
 		}
 		asks := b.Prompt.About()
-		for _, piece := range pieces(b.Prompt) {
-			if !strings.Contains(asks, piece) {
-				asks += " · " + piece
-			}
-		}
-		return b.Session + " asks: " + string(b.Prompt.Type) + " " + asks
+		missing := without(asks, pieces(b.Prompt))
+		return b.Session + " asks: " + string(b.Prompt.Type) + " " + strings.Join(append([]string{asks}, missing...), " · ")
 	case notify.KindError:
 		if b.Failure != nil {
 			return b.Session + " is in error: " + b.Failure.Text
@@ -132,9 +136,14 @@ func short(s string) string { return cut(strings.Join(strings.Fields(s), " "), m
 
 // pieces are what a person has to read before the prompt is allowed, or a question answered by a number.
 func pieces(r *agent.Request) []string {
-	list := []string{agent.Value(r.Input), agent.Value(r.Text)}
+	list := []string{agent.Value(r.Input), agent.Value(r.Text), agent.Value(r.Tool), agent.Value(r.Agent)}
 	if r.Tool == nil {
 		list = append(list, agent.Value(r.Title))
+	}
+	if len(r.Questions) == 0 && r.Type == agent.PromptQuestion {
+		for i, o := range r.Options {
+			list = append(list, fmt.Sprintf("%d. %s", i+1, o))
+		}
 	}
 	for _, q := range r.Questions {
 		list = append(list, q.Text)
@@ -148,15 +157,33 @@ func pieces(r *agent.Request) []string {
 	return list
 }
 
+// without returns the pieces that a text doesn't have. Each has a place of its own in the text: a command can contain the
+// name of the folder that it runs in.
+func without(text string, pieces []string) (missing []string) {
+	found := map[string]bool{"": true}
+	for _, piece := range slices.SortedStableFunc(slices.Values(pieces), func(a, b string) int { return cmp.Compare(len(b), len(a)) }) {
+		at := strings.Index(text, piece)
+		if found[piece] = found[piece] || at >= 0; at >= 0 && piece != "" {
+			text = text[:at] + "\x00" + text[at+len(piece):]
+		}
+	}
+	for _, piece := range pieces {
+		if !found[piece] {
+			missing, found[piece] = append(missing, piece), true
+		}
+	}
+	return missing
+}
+
 // shows reports whether a notice's text has all of the prompt. A text has one line and bounded room, and a form's
 // fields aren't in it.
 func shows(text string, r *agent.Request) bool {
-	return !r.InputTruncated && len(r.Schema) == 0 && !slices.ContainsFunc(pieces(r), func(piece string) bool { return !strings.Contains(text, piece) })
+	return !r.InputTruncated && len(r.Schema) == 0 && len(without(text, pieces(r))) == 0
 }
 
 // lines are the command lines for a prompt by ssh, the simplest first: those that answer it or, if the notice's text
 // doesn't show all of it, the one that does so and the one that denies.
-func (p *Poster) lines(name string, r *agent.Request, text string) []string {
+func (p *Poster) lines(name string, r *agent.Request, shown bool) []string {
 	if r.Channel == agent.ChannelNone {
 		return []string{} // the body has the attach command too
 	}
@@ -167,7 +194,7 @@ func (p *Poster) lines(name string, r *agent.Request, text string) []string {
 	switch {
 	case r.Type == agent.PromptNotice:
 		return []string{call + "deny"}
-	case r.InPart() || !shows(text, r): // a person has to look before it is allowed
+	case r.InPart() || !shown: // a person has to look before it is allowed
 		return []string{p.o.SSH + " prompt " + name, call + "deny"}
 	case len(r.Questions) > 1 && !r.Reviewing():
 		var words []string

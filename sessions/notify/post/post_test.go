@@ -190,6 +190,8 @@ func TestLines(t *testing.T) {
 		"a command":                  {command("npm install"), "accept"},
 		"with a field beside it":     {&agent.Request{Type: agent.PromptPermission, Tool: agent.Pointer("Bash"), Input: agent.Pointer("ls"), Text: agent.Pointer("workdir: \"/\"")}, "accept"},
 		"with a long field":          {&agent.Request{Type: agent.PromptPermission, Tool: agent.Pointer("Bash"), Input: agent.Pointer("ls"), Text: agent.Pointer(strings.Repeat("word ", 80))}, ""},
+		"of a subagent":              {&agent.Request{Type: agent.PromptPermission, Tool: agent.Pointer("Bash"), Agent: agent.Pointer("reviewer"), Input: agent.Pointer("ls")}, "accept"},
+		"a question with options":    {&agent.Request{Type: agent.PromptQuestion, Text: agent.Pointer("Go on?"), Options: []string{"Wipe all", "Stop"}}, "option 1"},
 		"of two lines":               {command("ls\nrm -rf x"), ""},
 		"a long command":             {command("ls; " + strings.Repeat("a", 300)), ""},
 		"with what isn't drawn":      {command("ls\u200b"), ""},
@@ -207,12 +209,50 @@ func TestLines(t *testing.T) {
 		if c.want == "" {
 			want = ssh + " prompt alpha"
 		}
-		if got := p.lines("alpha", c.r, text); got[0] != want || got[len(got)-1] != ssh+" respond alpha --prompt 01J-7 deny" {
+		if name == "of a subagent" && !strings.Contains(text, "reviewer") || name == "a question with options" && !strings.Contains(text, "1. Wipe all") {
+			t.Errorf("%s: %q", name, text)
+		}
+		if got := p.lines("alpha", c.r, shows(text, c.r)); got[0] != want || got[len(got)-1] != ssh+" respond alpha --prompt 01J-7 deny" {
 			t.Errorf("%s: %q of %q", name, got, text)
 		}
 	}
 	if s := short(strings.Repeat("é\n", 400)); len([]rune(s)) != mostLine || strings.Contains(s, "\n") {
 		t.Error(s)
+	}
+}
+
+// TestPiecesOfTheirOwn: a part of a prompt that is also a part of another one is shown.
+func TestPiecesOfTheirOwn(t *testing.T) {
+	const folder = `workdir: "/srv"`
+	r := &agent.Request{Type: agent.PromptPermission, Tool: agent.Pointer("Bash"), Input: agent.Pointer("echo '" + folder + "'; make"), Text: agent.Pointer(folder)}
+	text := says(Body{Session: "alpha", Kind: notify.KindPrompt, Prompt: r})
+	if text != "alpha asks: permission Bash: echo '"+folder+"'; make · "+folder || !shows(text, r) || shows(strings.TrimSuffix(text, " · "+folder), r) {
+		t.Errorf("%q", text)
+	}
+}
+
+// TestAnswersBelowATemplate: a rule's own text offers an answer that allows something only if it has all of the built-in
+// text. A secret that is hidden isn't shown.
+func TestAnswersBelowATemplate(t *testing.T) {
+	for _, c := range []struct {
+		text, secret string
+		answers      bool
+	}{
+		{"", "", true},
+		{"{{.session}} in {{index .tags 0}}: {{.text}}", "", true},
+		{"{{.session}} needs you", "", false},
+		{"{{.prompt.tool}}", "", false},
+		{"{{.text}}", "hush-hush", false},
+		{"", "hush-hush", false},
+		{"{{.nothing.at.all}}", "", true}, // it fails
+	} {
+		r := &agent.Request{Type: agent.PromptPermission, Tool: agent.Pointer("Bash"), Input: agent.Pointer("echo hush-hush")}
+		b := Body{Session: "alpha", Kind: notify.KindPrompt, Prompt: r, Tags: []string{"ci"}, Respond: []string{"accept"}, look: []string{"prompt"}}
+		b.Text = short(says(b))
+		data, _, err := b.finish(notify.Rule{Text: c.text}, []string{c.secret})
+		if err != nil || strings.Contains(string(data), `"respond":["accept"]`) != c.answers || (b.message("ssh x").lines[0] == "accept") != c.answers {
+			t.Errorf("%+v: %v, %s", c, err, data)
+		}
 	}
 }
 

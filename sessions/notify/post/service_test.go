@@ -62,10 +62,12 @@ func sent(t *testing.T, rule func(at string) notify.Rule, b Body) (*http.Request
 
 // hostileBody is a prompt with the agent's words, as body makes it.
 func hostileBody() Body {
-	return Body{
+	b := Body{
 		ID: "prompt:01J-7", Kind: notify.KindPrompt, Session: "alpha", Text: "alpha asks: session-secret " + hostile, Prompt: &agent.Request{ID: "01J-7"},
 		Respond: []string{ssh + " respond alpha --prompt 01J-7 accept", ssh + " respond alpha --prompt 01J-7 deny", "a third"}, Attach: "ssh -t agents@host attach alpha",
 	}
+	b.look = b.Respond
+	return b
 }
 
 // lines are the command lines that a message must have.
