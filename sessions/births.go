@@ -76,8 +76,9 @@ func (b *births) recall(now time.Time, root string, made time.Time) {
 }
 
 // begin counts the child that spec is to make, in one step, where each session above it allows one more and
-// no more of its lineage were started than starts. It returns how many each has by then.
-func (b *births) begin(now time.Time, spec Spec, lineage func() []ancestor, starts int) (map[string]int, error) {
+// no more of its lineage were started than starts. It returns how many each has by then. One that is started
+// again was made before: it counts among those that run, and as a start.
+func (b *births) begin(now time.Time, spec Spec, again bool, lineage func() []ancestor, starts int) (map[string]int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	above := lineage()
@@ -97,6 +98,7 @@ func (b *births) begin(now time.Time, spec Spec, lineage func() []ancestor, star
 		switch {
 		case a.may.Max > 0 && n >= a.may.Max:
 			return nil, fmt.Errorf("%d sessions below %s run, and no more may: wait until one has ended", n, a.name)
+		case again:
 		case a.may.Total > 0 && total >= a.may.Total:
 			return nil, fmt.Errorf("%d sessions were started below %s, and children.total allows no more", total, a.name)
 		case a.may.Depth > 0 && spec.Depth-a.depth > a.may.Depth:
@@ -116,7 +118,10 @@ func (b *births) begin(now time.Time, spec Spec, lineage func() []ancestor, star
 	b.recent[spec.Root] = append(b.recent[spec.Root], now)
 	born, ids := map[string]int{}, []string{}
 	for _, a := range above {
-		b.born[a.id] = max(b.born[a.id], a.born) + 1
+		b.born[a.id] = max(b.born[a.id], a.born)
+		if !again {
+			b.born[a.id]++
+		}
 		born[a.id] = b.born[a.id]
 		ids = append(ids, a.id)
 	}

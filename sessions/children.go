@@ -89,9 +89,9 @@ func (r *Registry) child(ctx context.Context, spec Spec, by Actor) (Spec, error)
 			spec.Ends = api.At(ends)
 		}
 	}
-	born, err := r.births.begin(r.now(), spec, func() []ancestor { return r.above(spec) }, r.ofRoot(spec.Root).starts())
+	born, err := r.begin(spec, false, st.Name)
 	if err != nil {
-		return spec, api.Errorf(api.CodeLimit, "%s: %w", st.Name, err).With("session", st.Name)
+		return spec, err
 	}
 	if err := r.keepBorn(ctx, born); err != nil {
 		r.births.end(spec.ID)
@@ -100,7 +100,24 @@ func (r *Registry) child(ctx context.Context, spec Spec, by Actor) (Spec, error)
 	return spec, nil
 }
 
-// above are the sessions above one that is to be made, from its parent on. Of removed ones only the last is
+// childAgain counts a child that an agent starts again, or says why it isn't. r.births.end follows where it is.
+func (r *Registry) childAgain(s *Session, by Actor) error {
+	spec := s.Status().Spec
+	spec.Root = r.root(spec)
+	_, err := r.begin(spec, true, strings.TrimPrefix(by.Identity.Name, "agent:"))
+	return err
+}
+
+// begin is births.begin for a child that the agent of the session by starts.
+func (r *Registry) begin(spec Spec, again bool, by string) (map[string]int, error) {
+	born, err := r.births.begin(r.now(), spec, again, func() []ancestor { return r.above(spec) }, r.ofRoot(spec.Root).starts())
+	if err != nil {
+		return nil, api.Errorf(api.CodeLimit, "%s: %w", by, err).With("session", by)
+	}
+	return born, nil
+}
+
+// above are the sessions above one that is to be made or started again, from its parent on. Of removed ones only the last is
 // missed: the root is known by its id.
 func (r *Registry) above(spec Spec) (list []ancestor) {
 	seen := map[string]bool{}
@@ -113,7 +130,7 @@ func (r *Registry) above(spec Spec) (list []ancestor) {
 		st := s.Status()
 		a := ancestor{id: st.ID, name: st.Name, depth: st.Depth, may: st.Children, born: st.Born}
 		for _, one := range r.All() {
-			if o := one.Status(); o.Running() && (r.Descends(o.ID, st.ID) || o.Root == st.ID) {
+			if o := one.Status(); o.Running() && o.ID != spec.ID && (r.Descends(o.ID, st.ID) || o.Root == st.ID) {
 				a.run = append(a.run, o.ID)
 			}
 		}

@@ -168,10 +168,10 @@ func TestStartsAreRecalled(t *testing.T) {
 	}
 	b.recall(now, "", now) // a person's
 	none := func() []ancestor { return nil }
-	if _, err := b.begin(now, Spec{ID: "a", Root: "lead"}, none, 2); err == nil || !strings.Contains(err.Error(), "2 sessions") || !strings.Contains(err.Error(), "wait 11s") {
+	if _, err := b.begin(now, Spec{ID: "a", Root: "lead"}, false, none, 2); err == nil || !strings.Contains(err.Error(), "2 sessions") || !strings.Contains(err.Error(), "wait 11s") {
 		t.Errorf("a third: %v", err)
 	}
-	if _, err := b.begin(now.Add(10*time.Second), Spec{ID: "b", Root: "lead"}, none, 2); err != nil {
+	if _, err := b.begin(now.Add(10*time.Second), Spec{ID: "b", Root: "lead"}, false, none, 2); err != nil {
 		t.Errorf("when the first is a minute ago: %v", err)
 	}
 }
@@ -183,7 +183,7 @@ func TestSubtrees(t *testing.T) {
 	sub := ancestor{id: "sub", name: "sub", depth: 1, may: Children{Max: 2}}
 	b := births{recent: map[string][]time.Time{}, coming: map[string][]string{}, born: map[string]int{}}
 	begin := func(id string, depth int, above ...ancestor) error {
-		_, err := b.begin(now, Spec{ID: id, Root: "lead", Depth: depth}, func() []ancestor { return above }, 100)
+		_, err := b.begin(now, Spec{ID: id, Root: "lead", Depth: depth}, false, func() []ancestor { return above }, 100)
 		return err
 	}
 	steps := []struct {
@@ -216,7 +216,7 @@ func TestSubtrees(t *testing.T) {
 	}
 	again := births{recent: map[string][]time.Time{}, coming: map[string][]string{}, born: map[string]int{}}
 	lead.born = 4 // as its folder says after a restart of the server
-	if _, err := again.begin(now, Spec{ID: "f", Root: "lead", Depth: 1}, func() []ancestor { return []ancestor{lead} }, 100); err == nil {
+	if _, err := again.begin(now, Spec{ID: "f", Root: "lead", Depth: 1}, false, func() []ancestor { return []ancestor{lead} }, 100); err == nil {
 		t.Error("the total was forgotten")
 	}
 }

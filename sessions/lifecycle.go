@@ -6,6 +6,7 @@ import (
 
 	"berth/agent"
 	"berth/api"
+	"berth/keys"
 	"berth/sessions/hold"
 	"berth/sessions/loop"
 )
@@ -34,6 +35,12 @@ func (r *Registry) restart(ctx context.Context, s *Session, first func(*core) er
 	}
 	if ends := s.Status().Ends; !ends.IsZero() && !r.now().Before(ends.Time) {
 		return api.Errorf(api.CodeLimit, "the lifetime of %s ended at %s: start another session", s.Status().Name, ends.Format(api.TimeLayout)).With("session", s.Status().Name)
+	}
+	if by.Identity.Kind == keys.KindAgent {
+		if err := r.childAgain(s, by); err != nil {
+			return err
+		}
+		defer r.births.end(s.id)
 	}
 	done := make(chan error, 1)
 	if err := r.writtenDown(ctx, s); err != nil {
