@@ -1,9 +1,12 @@
 package agent
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -230,6 +233,52 @@ func (p *Request) About() string {
 		}
 	}
 	return string(p.Type)
+}
+
+// pieces are what a person has to read before the prompt is allowed, or a question answered by a number.
+func (p *Request) pieces() []string {
+	list := []string{Value(p.Input), Value(p.Text), Value(p.Tool), Value(p.Agent)}
+	if p.Tool == nil {
+		list = append(list, Value(p.Title))
+	}
+	if len(p.Questions) == 0 && p.Type == PromptQuestion {
+		for i, o := range p.Options {
+			list = append(list, fmt.Sprintf("%d. %s", i+1, o))
+		}
+	}
+	for _, q := range p.Questions {
+		list = append(list, q.Text)
+		for i, o := range q.Options {
+			list = append(list, fmt.Sprintf("%d. %s", i+1, o))
+			if i < len(q.Descriptions) {
+				list = append(list, q.Descriptions[i])
+			}
+		}
+	}
+	return list
+}
+
+// Missing returns what a text in one line, such as a notification, lacks of what a person has to read of the prompt. Each part
+// has a place of its own in the text: a command can contain the name of the folder that it runs in.
+func (p *Request) Missing(text string) (missing []string) {
+	found, all := map[string]bool{"": true}, p.pieces()
+	for _, piece := range slices.SortedStableFunc(slices.Values(all), func(a, b string) int { return cmp.Compare(len(b), len(a)) }) {
+		at := strings.Index(text, piece)
+		if found[piece] = found[piece] || at >= 0; at >= 0 && piece != "" {
+			text = text[:at] + "\x00" + text[at+len(piece):]
+		}
+	}
+	for _, piece := range all {
+		if !found[piece] {
+			missing, found[piece] = append(missing, piece), true
+		}
+	}
+	return missing
+}
+
+// ShownIn reports whether the text has all of the prompt. A form's fields aren't in a line.
+func (p *Request) ShownIn(text string) bool {
+	return !p.InputTruncated && len(p.Schema) == 0 && len(p.Missing(text)) == 0
 }
 
 // heading is the text's first line that isn't blank, without Markdown's marks.

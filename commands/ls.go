@@ -102,7 +102,7 @@ func waitingVerb() *Verb {
 	return &Verb{
 		Name: "waiting", Group: "see", Short: "list the sessions that wait for a person, longest wait first",
 		Examples: []Example{
-			{"waiting", "who waits for an answer, with the line that answers"},
+			{"waiting", "who waits for an answer, and how to answer"},
 			{"waiting --json", "the same as JSON"},
 		},
 		Need: keys.Viewer, Answer: []api.Session{}, Run: waiting,
@@ -124,7 +124,7 @@ func waiting(_ context.Context, c *Call) error {
 		for _, r := range rows {
 			what, answer := "-", "-"
 			if p := agent.RequestOf(r.Prompt); p != nil {
-				what, answer = asksFor(p), answerWith(r.Session, p)
+				what, answer = inWaiting(r.Session, p)
 			}
 			if r.Failure != nil {
 				what = inList(strings.Join([]string{strings.ReplaceAll(r.Failure.Class, "_", " "), r.Failure.Text}, " "))
@@ -157,6 +157,15 @@ func (c *Call) waitingRows(list []*sessions.Session) []api.Session {
 	}
 	sort.SliceStable(rows, func(i, j int) bool { return rows[i].Since.Before(rows[j].Since.Time) })
 	return rows
+}
+
+// inWaiting is a prompt as the list shows it, and how to answer it. A prompt that isn't shown whole has to be read first.
+func inWaiting(session string, p *agent.Request) (what, answer string) {
+	what, answer = asksFor(p), answerWith(session, p)
+	if p.Channel != agent.ChannelNone && p.Type != agent.PromptNotice && !p.ShownIn(what) {
+		answer = "prompt " + session + ", which shows all of it"
+	}
+	return what, answer
 }
 
 // asksFor is what a prompt asks, on one line.

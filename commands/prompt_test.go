@@ -85,6 +85,29 @@ func TestBlanksAtTheEnd(t *testing.T) {
 	}
 }
 
+// TestInWaiting: the list of waiting sessions offers an answer only beside all that the prompt asks.
+func TestInWaiting(t *testing.T) {
+	command := func(input, text string) *agent.Request {
+		r := &agent.Request{ID: "p1", Type: agent.PromptPermission, Tool: agent.Pointer("Bash"), Text: agent.Pointer(text), Channel: agent.ChannelKeys}
+		r.SetInput(input)
+		return r
+	}
+	contested := command("ls", "more")
+	contested.Channel, contested.Contested = agent.ChannelNone, true
+	for want, all := range map[string][]*agent.Request{
+		"respond alpha --prompt p1 ":           {command("ls", ""), {ID: "p1", Type: agent.PromptQuestion, Text: agent.Pointer("Go on?"), Channel: agent.ChannelKeys}},
+		"prompt alpha, which shows all of it":  {command("ls", `workdir: "/srv"`), command("ls; "+strings.Repeat("a", 60), ""), command("ls  x", ""), {ID: "p1", Type: agent.PromptQuestion, Text: agent.Pointer("Go on?"), Options: []string{"Wipe"}}},
+		"deny, which closes it":                {{ID: "p1", Type: agent.PromptNotice, Title: agent.Pointer("a"), Text: agent.Pointer("b\nc"), Channel: agent.ChannelKeys}},
+		"attach alpha, at the terminal: the a": {contested},
+	} {
+		for _, r := range all {
+			if what, answer := inWaiting("alpha", r); !strings.Contains(answer, want) {
+				t.Errorf("%q: %q, want %q", what, answer, want)
+			}
+		}
+	}
+}
+
 // TestAnswerToAForm: accept of a form without a schema sends what its fields hold, so its line names the
 // digest of what was shown.
 func TestAnswerToAForm(t *testing.T) {

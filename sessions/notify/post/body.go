@@ -68,7 +68,7 @@ func (p *Poster) body(s *sessions.Session, n notify.Notice) (Body, error) {
 	}
 	b.Text = short(terminal.Printable(b.Text))
 	if b.Prompt != nil {
-		b.Respond, b.look = p.lines(st.Name, b.Prompt, shows(b.Text, b.Prompt)), p.lines(st.Name, b.Prompt, false)
+		b.Respond, b.look = p.lines(st.Name, b.Prompt, b.Prompt.ShownIn(b.Text)), p.lines(st.Name, b.Prompt, false)
 	}
 	return b, nil
 }
@@ -111,7 +111,7 @@ func says(b Body) string {
 			return b.Session + " asks something"
 		}
 		asks := b.Prompt.About()
-		missing := without(asks, pieces(b.Prompt))
+		missing := b.Prompt.Missing(asks)
 		return b.Session + " asks: " + string(b.Prompt.Type) + " " + strings.Join(append([]string{asks}, missing...), " · ")
 	case notify.KindError:
 		if b.Failure != nil {
@@ -133,53 +133,6 @@ func says(b Body) string {
 const mostLine = 300
 
 func short(s string) string { return cut(strings.Join(strings.Fields(s), " "), mostLine) }
-
-// pieces are what a person has to read before the prompt is allowed, or a question answered by a number.
-func pieces(r *agent.Request) []string {
-	list := []string{agent.Value(r.Input), agent.Value(r.Text), agent.Value(r.Tool), agent.Value(r.Agent)}
-	if r.Tool == nil {
-		list = append(list, agent.Value(r.Title))
-	}
-	if len(r.Questions) == 0 && r.Type == agent.PromptQuestion {
-		for i, o := range r.Options {
-			list = append(list, fmt.Sprintf("%d. %s", i+1, o))
-		}
-	}
-	for _, q := range r.Questions {
-		list = append(list, q.Text)
-		for i, o := range q.Options {
-			list = append(list, fmt.Sprintf("%d. %s", i+1, o))
-			if i < len(q.Descriptions) {
-				list = append(list, q.Descriptions[i])
-			}
-		}
-	}
-	return list
-}
-
-// without returns the pieces that a text doesn't have. Each has a place of its own in the text: a command can contain the
-// name of the folder that it runs in.
-func without(text string, pieces []string) (missing []string) {
-	found := map[string]bool{"": true}
-	for _, piece := range slices.SortedStableFunc(slices.Values(pieces), func(a, b string) int { return cmp.Compare(len(b), len(a)) }) {
-		at := strings.Index(text, piece)
-		if found[piece] = found[piece] || at >= 0; at >= 0 && piece != "" {
-			text = text[:at] + "\x00" + text[at+len(piece):]
-		}
-	}
-	for _, piece := range pieces {
-		if !found[piece] {
-			missing, found[piece] = append(missing, piece), true
-		}
-	}
-	return missing
-}
-
-// shows reports whether a notice's text has all of the prompt. A text has one line and bounded room, and a form's
-// fields aren't in it.
-func shows(text string, r *agent.Request) bool {
-	return !r.InputTruncated && len(r.Schema) == 0 && len(without(text, pieces(r))) == 0
-}
 
 // lines are the command lines for a prompt by ssh, the simplest first: those that answer it or, if the notice's text
 // doesn't show all of it, the one that does so and the one that denies.

@@ -212,7 +212,7 @@ func TestLines(t *testing.T) {
 		if name == "of a subagent" && !strings.Contains(text, "reviewer") || name == "a question with options" && !strings.Contains(text, "1. Wipe all") {
 			t.Errorf("%s: %q", name, text)
 		}
-		if got := p.lines("alpha", c.r, shows(text, c.r)); got[0] != want || got[len(got)-1] != ssh+" respond alpha --prompt 01J-7 deny" {
+		if got := p.lines("alpha", c.r, c.r.ShownIn(text)); got[0] != want || got[len(got)-1] != ssh+" respond alpha --prompt 01J-7 deny" {
 			t.Errorf("%s: %q of %q", name, got, text)
 		}
 	}
@@ -226,7 +226,7 @@ func TestPiecesOfTheirOwn(t *testing.T) {
 	const folder = `workdir: "/srv"`
 	r := &agent.Request{Type: agent.PromptPermission, Tool: agent.Pointer("Bash"), Input: agent.Pointer("echo '" + folder + "'; make"), Text: agent.Pointer(folder)}
 	text := says(Body{Session: "alpha", Kind: notify.KindPrompt, Prompt: r})
-	if text != "alpha asks: permission Bash: echo '"+folder+"'; make · "+folder || !shows(text, r) || shows(strings.TrimSuffix(text, " · "+folder), r) {
+	if text != "alpha asks: permission Bash: echo '"+folder+"'; make · "+folder || !r.ShownIn(text) || r.ShownIn(strings.TrimSuffix(text, " · "+folder)) {
 		t.Errorf("%q", text)
 	}
 }
