@@ -10,12 +10,15 @@ import (
 	"io/fs"
 	"log/slog"
 	"math/rand/v2"
+	"net"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 	gossh "golang.org/x/crypto/ssh"
+	"golang.org/x/sys/unix"
 
 	"berth/fleet/invite"
 	"berth/fleet/realm"
@@ -38,13 +41,15 @@ type Membership struct {
 	Authorities string `json:"authorities,omitempty"` // of its TLS certificates, DER in base64; empty: the system's
 }
 
-// Times of a member's connection. A gateway that is gone is noticed after pingEvery, pingsMissed + 1
-// times, if its machine's kernel doesn't say so.
+// Times of a member's connection. A gateway whose machine is gone is noticed after unheardTime, because the member's
+// beats aren't acknowledged. One that is there and doesn't answer is noticed after pingEvery, pingsMissed + 1 times: a
+// ping is an answer of the gateway's for each member, and costs an idle gateway as much as a beat.
 const (
+	unheardTime = 12 * time.Second
 	dialTime    = 10 * time.Second
 	askTime     = 10 * time.Second
-	pingEvery   = 4 * time.Second
-	pingsMissed = 2
+	pingEvery   = 20 * time.Second
+	pingsMissed = 1
 	firstWait   = 250 * time.Millisecond
 	longestWait = 15 * time.Second
 )
@@ -210,6 +215,20 @@ func ask(ctx context.Context, token invite.Token, q question, url string, option
 	return a, nil
 }
 
+// dialer makes connections that end when what is sent isn't acknowledged.
+func dialer(longest time.Duration) *net.Dialer {
+	return &net.Dialer{Timeout: dialTime, Control: func(_, _ string, c syscall.RawConn) error {
+		var failed error
+		err := c.Control(func(fd uintptr) {
+			failed = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unheard, int(longest/unheardUnit))
+		})
+		if err := errors.Join(err, failed); err != nil {
+			return fmt.Errorf("bound how long the gateway may be silent: %w", err)
+		}
+		return nil
+	}}
+}
+
 // Connect dials the gateway, and again for ever whenever the connection breaks or is refused. It
 // returns at once; streams open when the gateway is there. The caller closes the connection.
 func Connect(m Membership, log *slog.Logger) (*nats.Conn, error) {
@@ -220,7 +239,7 @@ func Connect(m Membership, log *slog.Logger) (*nats.Conn, error) {
 	nc, err := nats.Connect(url, append(options, nats.Name("host "+m.Name),
 		nats.UserJWTAndSeed(m.JWT, m.Seed), nats.CustomInboxPrefix("berth.to."+m.Name+".inbox"),
 		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(), nats.ReconnectBufSize(-1), nats.Timeout(dialTime),
-		nats.CustomReconnectDelay(waitBefore), nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(pingsMissed),
+		nats.CustomReconnectDelay(waitBefore), nats.SetCustomDialer(dialer(unheardTime)), nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(pingsMissed),
 		nats.ConnectHandler(func(*nats.Conn) { log.Info("connected to the fleet", "gateway", m.Address) }),
 		nats.ReconnectHandler(func(*nats.Conn) { log.Info("connected to the fleet again", "gateway", m.Address) }),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {

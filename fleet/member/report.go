@@ -17,6 +17,24 @@ import (
 // look that finds no new event costs nothing.
 const lookEvery = 100 * time.Millisecond
 
+// beatSlots are the moments of registry.BeatEvery at which hosts beat, by their clocks: each has one of them by its
+// name. So a gateway that is idle wakes up once for many hosts, because waking up costs more than reading a beat. They
+// are several, because a gateway that reads a thousand beats delays keys by some milliseconds.
+const beatSlots = 4
+
+// turn numbers a host's times to beat.
+func turn(host string, now time.Time) int64 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(host))
+	slot := int64(h.Sum32()%beatSlots) * int64(registry.BeatEvery/beatSlots)
+	return (now.UnixNano() - slot) / int64(registry.BeatEvery)
+}
+
+// untilLook is the time until the next look. All hosts whose clocks agree look at the same moments.
+func untilLook(now time.Time) time.Duration {
+	return lookEvery - time.Duration(now.UnixNano()%int64(lookEvery))
+}
+
 // reporter reports to the gateway that the host is there, and which sessions it has.
 type reporter struct {
 	o    Options
@@ -53,10 +71,11 @@ func (r *reporter) close() {
 
 // run reports until the reporter is closed. What can't be sent while the gateway is away is sent when it asks.
 func (r *reporter) run() {
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
-	var beat, rows time.Time // of the last ones
+	look := time.NewTimer(untilLook(time.Now()))
+	defer look.Stop()
+	var rows time.Time // the last ones
 	var head, sum, number uint64
+	beat := int64(-1) // the turn of the last one
 	for {
 		asked := false
 		select {
@@ -64,10 +83,11 @@ func (r *reporter) run() {
 			return
 		case <-r.wake:
 			asked = true
-		case <-tick.C:
+		case <-look.C:
+			look.Reset(untilLook(time.Now()))
 		}
 		now := time.Now()
-		due := now.Sub(beat) >= registry.BeatEvery
+		due := turn(r.host, now) != beat
 		if h := r.o.Events().Head(); asked || due || h != head && now.Sub(rows) >= lookEvery {
 			head = h
 			if data, n := encode(r.most(), r.o.Rows); asked || n != sum || number == 0 {
@@ -76,7 +96,7 @@ func (r *reporter) run() {
 			}
 		}
 		if due {
-			beat = now
+			beat = turn(r.host, now)
 			b := r.o.Beat()
 			b.Rows = number
 			data, err := json.Marshal(b)
