@@ -76,7 +76,7 @@ func Start(dir, address string, certificate tls.Certificate, r *realm.Realm) (*B
 	}
 	b.server.Start()
 	ready := b.server.ReadyForConnections(readyTime)
-	b.front = &front{listener: listener, open: map[net.Conn]struct{}{}}
+	b.front = &front{listener: listener, taken: make(chan struct{}, 1), open: map[net.Conn]struct{}{}}
 	go func() { defer close(b.ended); b.count(b.stop) }()
 	if !ready {
 		b.Close()

@@ -16,32 +16,45 @@ import (
 // and for some seconds a second one after a break. It reads at once what is sent to it.
 const (
 	hostConnections = 4
-	hostPending     = 32 << 20 // unread, of one connection
-	countEvery      = 500 * time.Millisecond
-	countAnyway     = 8 // each look of this number counts without new connections too
+	hostPending     = 32 << 20               // unread, of one connection
+	countAfter      = 500 * time.Millisecond // of a new connection, twice, because it says later who it is
+	countEvery      = 4 * time.Second
 )
 
-// count ends what is above these bounds, until stop is closed. To count takes a part of a core, so a look without new
-// connections counts only now and then. A new one is counted twice, because it says later who it is.
+// count ends what is above these bounds, until stop is closed.
 func (b *Broker) count(stop <-chan struct{}) {
-	tick := time.NewTicker(countEvery)
-	defer tick.Stop()
-	var taken, before int64
-	for n := 0; ; n++ {
+	look := time.NewTimer(countEvery)
+	defer look.Stop()
+	for fresh := 0; ; {
 		select {
 		case <-stop:
 			return
-		case <-tick.C:
-		}
-		earlier := before
-		before, taken = taken, b.front.taken.Load()
-		if taken == earlier && n%countAnyway != 0 {
+		case <-b.front.taken:
+			if fresh == 0 {
+				look.Reset(countAfter)
+			}
+			fresh = 2
 			continue
+		case <-look.C:
 		}
-		for _, id := range b.tooMuch() {
-			_ = b.server.DisconnectClientByID(id) // it may have gone by itself
+		if fresh > 0 || b.unread() {
+			for _, id := range b.tooMuch() {
+				_ = b.server.DisconnectClientByID(id) // it may have gone by itself
+			}
+		}
+		fresh = max(0, fresh-1)
+		look.Reset(countEvery)
+		if fresh > 0 {
+			look.Reset(countAfter)
 		}
 	}
+}
+
+// unread says whether a connection leaves much unread. It is what tooMuch says without the users, whose names take most
+// of its time.
+func (b *Broker) unread() bool {
+	all, err := b.server.Connz(&natsd.ConnzOptions{Limit: 1 << 20})
+	return err == nil && slices.ContainsFunc(all.Conns, func(c *natsd.ConnInfo) bool { return c.Pending > hostPending })
 }
 
 // tooMuch are the connections to end. Of a host's connections the newest stay: an older one may have broken.

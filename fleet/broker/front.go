@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -31,7 +30,7 @@ type front struct {
 	listener net.Listener
 	to       string
 	running  sync.WaitGroup
-	taken    atomic.Int64 // connections
+	taken    chan struct{} // has one while there are new connections
 
 	mu     sync.Mutex
 	closed bool
@@ -50,7 +49,10 @@ func (f *front) serve() {
 				time.Sleep(acceptPause) // the client is gone, or there are no descriptors: a later one may get in
 				continue
 			}
-			f.taken.Add(1)
+			select {
+			case f.taken <- struct{}{}:
+			default:
+			}
 			f.running.Go(func() { f.pass(client) })
 		}
 	})
