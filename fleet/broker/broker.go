@@ -3,6 +3,7 @@
 package broker
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -15,10 +16,13 @@ import (
 	"berth/fleet/realm"
 )
 
-// A client that doesn't answer is gone after pingEvery, pingsMissed + 1 times.
+// A client that is there and doesn't answer is gone after pingEvery, pingsMissed + 1 times. The kernel asks whether its
+// machine is there, after probeEvery, and probesMissed more times: that wakes up no process.
 const (
-	pingEvery   = 4 * time.Second
-	pingsMissed = 2
+	pingEvery    = 20 * time.Second
+	pingsMissed  = 1
+	probeEvery   = 4 * time.Second
+	probesMissed = 2
 )
 
 // maxPending is what one client may leave unread: a host's streams, each with its window.
@@ -70,7 +74,8 @@ func Start(dir, address string, certificate tls.Certificate, r *realm.Realm) (*B
 	if err != nil {
 		return nil, fmt.Errorf("start the fleet's NATS server: %w", err)
 	}
-	listener, err := net.Listen("tcp", address)
+	probed := net.ListenConfig{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: probeEvery, Interval: probeEvery, Count: probesMissed}}
+	listener, err := probed.Listen(context.Background(), "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen for the fleet on %s: %w", address, err)
 	}
