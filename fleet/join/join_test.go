@@ -183,6 +183,13 @@ func TestJoin(t *testing.T) {
 	defer l.Close()
 	g.dial(l, "box2")
 
+	if err := errors.Join(g.roster.Drain("box2", true), g.roster.add(h)); err != nil { // its answer was lost, and it asks again
+		t.Fatal(err)
+	}
+	if h, err := g.roster.Host("box2"); err != nil || !h.Draining {
+		t.Errorf("a drained host that asked to join once more: %+v, %v", h, err)
+	}
+
 	address := g.broker.Addr().String()
 	g.stop()
 	g.start(address)

@@ -77,19 +77,21 @@ func (r *Roster) Hosts() ([]Host, error) {
 	return out, nil
 }
 
-// add keeps a host, once its token is used. The same key may come again, with other host keys.
+// add keeps a host, once its token is used. The same key may come again, with other host keys; what was drained stays so.
 func (r *Roster) add(h Host) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.Retired(h.Name) {
 		return ErrRetired
 	}
-	switch old, err := r.Host(h.Name); {
+	old, err := r.Host(h.Name)
+	switch {
 	case err == nil && old.Key != h.Key:
 		return ErrName
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
+	h.Draining = old.Draining
 	return writeJSON(r.path(h.Name), h)
 }
 
