@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -157,15 +158,24 @@ func newGateway(t *testing.T) *box {
 	return gw
 }
 
-// freeAddress is one that nothing listens on. A gateway keeps it when it is started again.
+// lastPort is what freeAddress has tried last.
+var lastPort atomic.Int32
+
+// freeAddress is one that nothing listens on. A gateway keeps it when it is started again. Its port is below those that
+// kernels give out, so that no other test gets it meanwhile.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	const first, many = 20000, 10000
+	lastPort.CompareAndSwap(0, int32(os.Getpid()%many)) // another run of the tests begins elsewhere
+	for range many {
+		address := fmt.Sprintf("127.0.0.1:%d", first+lastPort.Add(1)%many)
+		if l, err := net.Listen("tcp", address); err == nil {
+			_ = l.Close()
+			return address
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatal("no port is free")
+	return ""
 }
 
 // TestFleet is a host's life in a fleet, as its people see it.
