@@ -2,7 +2,8 @@ package join
 
 import "golang.org/x/sys/unix"
 
-// unheard is a socket's option: the connection ends when what was sent isn't acknowledged for so long, in unheardUnit.
+// unheard is a socket's option: the longest that what was sent may wait for its acknowledgement, in unheardUnit. Later the
+// connection ends.
 const (
 	unheard     = unix.TCP_RXT_CONNDROPTIME
 	unheardUnit = 1e9 // ns: seconds
