@@ -295,6 +295,45 @@ func TestRespondToAReview(t *testing.T) {
 	}
 }
 
+// redraws is an asker whose page changes before the first key, which it presses at the changed page.
+type redraws struct {
+	asker
+	begun func()
+}
+
+func (r redraws) Fill(p *agent.Request, d *agent.Dialog) {
+	r.asker.Fill(p, d)
+	p.Text = &d.Body
+}
+
+func (r redraws) Keys(*agent.Request, agent.Answer, *agent.Dialog) (agent.KeyAnswer, error) {
+	at := func(now *agent.Reading) bool { r.begun(); return now.Dialog.Body == "blue" }
+	return agent.KeyAnswer{Steps: []agent.Step{{Key: "y", Wants: "the page", Ready: at}}, Outcome: agent.OutcomeAnswered}, nil
+}
+
+// TestRespondToAPageThatChanges: an answer with a digest presses no key if the page shows something else before the first key,
+// under the same id.
+func TestRespondToAPageThatChanges(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "begun")
+	driver := redraws{begun: func() {
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Error(err)
+		}
+	}}
+	page := "\\033[2J\\033[Hasks 1: review "
+	p, s := newAskerOf(t, driver, "asks 1: review red'\nwhile ! [ -e '"+file+"' ]; do sleep 0.01; done\nprintf '"+page+"blue")
+	before := s.Status().Request
+	by := claim("c1")
+	by.Digest = before.Digest
+	if r, err := s.Respond(t.Context(), by, before.ID, agent.Answer{Kind: agent.ChooseOption, Option: 1}); r != nil || code(err) != string(api.CodeStalePrompt) {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if now := s.Status().Request; now == nil || now.ID != before.ID || now.Digest == before.Digest {
+		t.Errorf("%+v, before %+v", now, before)
+	}
+	p.counts(s.id, map[string]int{"respond": 0})
+}
+
 // TestRespondToAFilledForm: a form without a schema may hold what was typed at the terminal, so Berth
 // accepts it only if the caller names the digest of what was shown.
 func TestRespondToAFilledForm(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -200,11 +201,15 @@ func (ps *Prompts) pressIf(a *answering, step agent.Step, last bool, shown *time
 	if !ok || a.judged {
 		return nil, errHookGone // answered meanwhile
 	}
+	if !a.pressed && p.Request.Digest != a.Digest {
+		return nil, errHookGone // it shows something else since the answer was begun
+	}
 	if p.Disputed && reading.Dialog != nil {
 		*shown = time.Time{}
 		return nil, errContested
 	}
-	if reading.Dialog == nil || !ps.env.Fold().Asks(reading.Dialog, a.Prompt) || step.Ready != nil && !step.Ready(reading) {
+	unread := func() bool { return !a.pressed && !reflect.DeepEqual(reading.Dialog, p.Dialog) } // the digest is of an earlier picture
+	if reading.Dialog == nil || !ps.env.Fold().Asks(reading.Dialog, a.Prompt) || unread() || step.Ready != nil && !step.Ready(reading) {
 		*shown = time.Time{}
 		return nil, errNotShown
 	}
