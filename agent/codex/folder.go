@@ -34,6 +34,25 @@ func inFolder(input json.RawMessage, dir string) json.RawMessage {
 	return out
 }
 
+// located is a tool's input with the whole path of the folder that it runs in. The session log leaves out the session's folder, or
+// has a path within it, and the call's hook has a whole path.
+func located(input json.RawMessage, dir string) json.RawMessage {
+	fields, err := agent.ReadInput(input)
+	if err != nil {
+		return input
+	}
+	folder, err := fields.Text(workdir)
+	if err != nil {
+		return input
+	}
+	delete(fields, workdir)
+	rest, err := json.Marshal(fields)
+	if err != nil {
+		return input
+	}
+	return inFolder(rest, wholePath(agent.Value(folder), dir))
+}
+
 // Undrawn is the folder, if it isn't the session's. Of a server's tool it is the values that the dialog
 // doesn't draw as they are: it has one blank for all blanks and line breaks. It may leave out control,
 // direction and zero-width characters.

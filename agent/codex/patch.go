@@ -58,7 +58,8 @@ func (d Driver) Explains(call *agent.Fact, dir string) (subject, brief, all stri
 	if before := strings.TrimSpace(command[:begins]); before != "" && !patchCommand.MatchString(before) {
 		words = "command: " + strconv.Quote(before) + "\n"
 	}
-	lines := func(dir string) string { return strings.TrimSpace(words + d.Undrawn(call.Tool, call.Request.Raw, dir)) }
+	input := located(call.Request.Raw, dir)
+	lines := func(dir string) string { return strings.TrimSpace(words + d.Undrawn(call.Tool, input, dir)) }
 	return command[begins : ends+len(patchEnds)], lines(dir), lines("")
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"berth/agent"
+	"berth/agent/codex"
 )
 
 // TestFolderOfAPatch: Codex's hook reports a patch without the folder that its names are relative to. The
@@ -48,6 +49,33 @@ func TestFolderOfAPatch(t *testing.T) {
 		asked = s.f.Status().Request
 		if asked == nil || held != c.held || agent.Value(asked.Text) != c.text || !strings.Contains(asked.FullInput, "*** Add File: ") || strings.Contains(string(asked.Raw), "workdir") {
 			t.Errorf("%s: held %v, %+v", name, held, asked)
+		}
+	}
+}
+
+// TestPatchOfTheLog: the session log and the call's own hook report one call, each in its form. It is one call in the prompt.
+func TestPatchOfTheLog(t *testing.T) {
+	const patch = "*** Begin Patch\n*** Add File: a.txt\n+one\n*** End Patch"
+	command := "cd etc && apply_patch <<'EOF'\n" + patch + "\nEOF"
+	for workdir, c := range map[string]struct{ cwd, want string }{
+		``:                  {"/w", `command: "cd etc && apply_patch <<'EOF'"`},
+		`,"workdir":"sub"`:  {"/w/sub", `command: "cd etc && apply_patch <<'EOF'"` + "\n" + `workdir: "/w/sub"`},
+		`,"workdir":"/srv"`: {"/srv", `command: "cd etc && apply_patch <<'EOF'"` + "\n" + `workdir: "/srv"`},
+	} {
+		s := newSeen()
+		facts, err := codex.Driver{}.Log([]byte(`{"type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":` + strconv.Quote(`{"cmd":`+strconv.Quote(command)+workdir+`}`) + `,"call_id":"k"}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		facts = append(facts, hook(t, "PreToolUse", `,"cwd":"`+c.cwd+`","tool_use_id":"k","tool_name":"Bash","tool_input":{"command":`+strconv.Quote(command)+`}`)...)
+		asks := hook(t, "PermissionRequest", `,"cwd":"/w","tool_name":"apply_patch","tool_input":{"command":`+strconv.Quote(patch)+`}`)
+		asks[0].Hook = "7"
+		for _, f := range append(facts, asks...) {
+			f.Time = s.now
+			s.f.Apply(f)
+		}
+		if p, held := s.f.HeldBy("7"); !held || text(p.Text) != c.want {
+			t.Errorf("%s: it asks (%v) %+v", workdir, held, p)
 		}
 	}
 }
