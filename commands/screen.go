@@ -192,6 +192,9 @@ func output(ctx context.Context, c *Call) error {
 	if follow {
 		return c.followOutput(ctx, s, offset, limit, raw)
 	}
+	if raw && !c.flags.Changed("limit") {
+		limit = streamPart
+	}
 	out, err := s.Output(offset, limit)
 	if err != nil {
 		return err
@@ -267,7 +270,7 @@ func (c *Call) followOutput(ctx context.Context, s *sessions.Session, offset, li
 			return err
 		}
 		running := s.Status().Running() // read before the output, so that no output is missed
-		out, err := s.Output(offset, limit)
+		out, err := s.Output(offset, min(limit, streamPart))
 		if err != nil {
 			return err
 		}

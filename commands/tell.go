@@ -208,6 +208,11 @@ func inbox(ctx context.Context, c *Call) error {
 			return err
 		}
 	}
+	leave, err := c.answers.enter(ctx, id, 1, answerWait)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	page, err := c.Sessions.Inbox(ctx, s, since, most, own)
 	if err != nil {
 		return err

@@ -68,6 +68,7 @@ type Service struct {
 	Metrics func(io.Writer) error
 
 	matchers matchers
+	answers  answers
 }
 
 // Request is one call of a verb, as the edge passes it.
@@ -198,10 +199,20 @@ func (s *Service) Run(ctx context.Context, r Request) int {
 		defer c.endShape()
 	}
 	if err == nil {
-		err = c.recorded(verb, func() error { return verb.Run(ctx, c) })
+		err = c.recorded(verb, func() error { return c.perform(ctx, verb) })
 		c.reportUnshaped()
 	}
 	return c.finish(ctx, err)
+}
+
+// perform runs the verb when the caller's other answers leave room for this one.
+func (c *Call) perform(ctx context.Context, verb *Verb) error {
+	leave, err := c.answers.enter(ctx, c.Identity(), c.parts(verb), answerWait)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return verb.Run(ctx, c)
 }
 
 // finish writes a failure in the form that the caller asked for.

@@ -263,7 +263,7 @@ func (w *watcher) follow(ctx context.Context) (reason string, err error) {
 		case err != nil:
 			return "", fmt.Errorf("read the event log: %w", err)
 		default:
-			err = w.tell(line)
+			err = w.tell(ctx, line)
 		}
 		if err != nil {
 			return "", err
@@ -314,12 +314,17 @@ func (w *watcher) wants(line streamed) bool {
 	return w.types == nil || w.types[line.Type] || line.Type == events.TypeGap
 }
 
-func (w *watcher) tell(line streamed) error {
+func (w *watcher) tell(ctx context.Context, line streamed) error {
 	if !w.wants(line) {
 		return nil
 	}
 	if w.full && line.Type == "hook" {
 		if s, ok := w.Sessions.Find(line.ID); ok {
+			leave, err := w.answers.enter(ctx, w.Identity(), largeAnswer, 0)
+			if err != nil {
+				return err
+			}
+			defer leave()
 			line.Raw = s.WholeHook(line.Line)
 		}
 	}

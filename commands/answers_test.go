@@ -1,0 +1,97 @@
+package commands
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"berth/api"
+	"berth/keys"
+)
+
+// unread is a client that reads nothing until it is closed.
+type unread struct{ asked, read chan struct{} }
+
+func (u unread) Write(p []byte) (int, error) {
+	u.asked <- struct{}{}
+	<-u.read
+	return len(p), nil
+}
+
+// TestAnswersThatAreNotRead: what one caller's calls hold for a client that reads nothing is bounded. Another one's
+// calls are not held up.
+func TestAnswersThatAreNotRead(t *testing.T) {
+	d := newDesk(t)
+	d.call(admin, "new alpha -- cat")
+	client := unread{make(chan struct{}), make(chan struct{})}
+	var work sync.WaitGroup
+	for range answersAtOnce + 1 {
+		work.Go(func() {
+			d.call(viewer, "state alpha", func(r *Request) { r.Out = client })
+		})
+	}
+	for range answersAtOnce {
+		<-client.asked
+	}
+	if a := d.call(operator, "state alpha"); a.status != 0 {
+		t.Errorf("another caller: %+v", a)
+	}
+	_, err := d.answers.enter(t.Context(), viewer, 1, time.Millisecond)
+	if api.AsError(err).Code != api.CodeLimit {
+		t.Errorf("an answer beyond the bound: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := d.answers.enter(ctx, viewer, 1, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("a client that has gone: %v", err)
+	}
+	select {
+	case <-client.asked:
+		t.Error("one answer more was made")
+	default:
+	}
+	client.read <- struct{}{}
+	<-client.asked // the one that waited
+	close(client.read)
+	work.Wait()
+	if len(d.answers.of) != 0 {
+		t.Errorf("%d callers are kept", len(d.answers.of))
+	}
+}
+
+// TestPartsOfAnswers: what git runs for counts as several answers, and a stream as none.
+func TestPartsOfAnswers(t *testing.T) {
+	for line, want := range map[string]int{
+		"ls":                           1,
+		"output alpha":                 1,
+		"output alpha --raw":           0,
+		"output alpha --raw --limit 9": 1,
+		"output alpha --follow":        0,
+		"output alpha --hook 7 --raw":  largeAnswer,
+		"screen alpha --follow":        0,
+		"worktree diff alpha":          largeAnswer,
+		"worktree rm alpha":            0,
+		"watch":                        0,
+		"nudge alpha hi":               0,
+	} {
+		c := &Call{Service: &Service{}, Request: Request{Line: line, Identity: func() keys.Identity { return viewer }}}
+		verb, err := c.parse()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.parts(verb); got != want {
+			t.Errorf("%s: %d parts, want %d", line, got, want)
+		}
+	}
+	var a answers
+	for range answersAtOnce / largeAnswer {
+		if _, err := a.enter(t.Context(), viewer, largeAnswer, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := a.enter(t.Context(), viewer, largeAnswer, time.Millisecond); api.AsError(err).Code != api.CodeLimit {
+		t.Errorf("a large answer beyond the bound: %v", err)
+	}
+}
