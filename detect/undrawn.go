@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -97,7 +98,7 @@ func (f *Fold) looksLike(d *agent.Dialog, c *call) *lookalike {
 	if c.Asks == nil {
 		return nil
 	}
-	if f.drawnOn != d {
+	if f.drawnOn != d && !reflect.DeepEqual(f.drawnOn, d) {
 		f.drawnOn, f.drawnCalls = d, map[*agent.Request]*lookalike{}
 	}
 	done, ok := f.drawnCalls[c.Asks]
