@@ -184,15 +184,23 @@ func (f *Fold) needsHook(r *request, d *agent.Dialog) bool {
 	return !slices.ContainsFunc(f.m.Lost, func(o *request) bool { return o.Foreign && f.shows(d, o) != agent.NoMatch })
 }
 
+// onlyHook is in the text of a subagent's prompt that keys answer.
+const onlyHook = "Only a hook says what the dialog leaves out of this call, and another process can have sent that hook."
+
 // unconfirmed reports whether only a hook says what a subagent's dialog leaves out, and a key would answer it. Any
-// process can end the subagent's own hook and send another one, and the session log doesn't have the call. A hook that
-// Berth released while it kept the dialog off the screen was the subagent's own, if the dialog then came at once.
+// process can end the subagent's own hook and send another one, and the session log doesn't have the call. The prompt of a
+// released hook says so.
 func (f *Fold) unconfirmed(r *request, d *agent.Dialog) bool {
 	_, logs := f.driver.(agent.CallLogReader)
 	l, ok := f.driver.(agent.PromptReporter)
+	return ok && logs && r.Told && !says(r.Prompt, onlyHook) && d.Agent != "" && r.Prompt.Type == agent.PromptPermission && ofWork(d) && l.ReportsDialog(d)
+}
+
+// comesAfterHook reports whether the subagent's dialog came at once after Berth had released the hook that kept it off the
+// screen. That hook was the subagent's own, or another process has drawn over the dialog until then.
+func (f *Fold) comesAfterHook(r *request, d *agent.Dialog) bool {
 	drawn := f.m.Screen.Shown.Sub(r.ReleasedAt)
-	released := !r.ReleasedAt.IsZero() && drawn >= 0 && drawn < hookLate
-	return ok && logs && r.Told && !released && d.Agent != "" && r.Prompt.Type == agent.PromptPermission && ofWork(d) && l.ReportsDialog(d)
+	return d.Agent != "" && !r.ReleasedAt.IsZero() && drawn >= 0 && drawn < hookLate
 }
 
 // comparesPast reports whether the dialog may be about a past call of the main agent.

@@ -178,7 +178,9 @@ func (f *Fold) learnAlike() {
 			continue
 		}
 		more := r.Prompt.Clone()
-		f.nameAlike(more, r, d)
+		if f.nameAlike(more, r, d); f.comesAfterHook(r, d) {
+			addLines(more, onlyHook)
+		}
 		f.renewWith(r, more.Text)
 	}
 }

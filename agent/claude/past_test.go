@@ -188,8 +188,9 @@ func TestSubagentsHookIsAnotherOnes(t *testing.T) {
 }
 
 // TestSubagentsHookIsReleased: 2.1.330 draws no dialog of a background subagent while its hook waits. When a person
-// attaches, Berth releases that hook, and the dialog that comes at once takes keys. A later dialog, or one whose hook
-// ended otherwise, may be about another call.
+// attaches, Berth releases that hook, and the dialog that comes at once takes keys. Another process can have sent that hook, and
+// drawn over the dialog until then, so the prompt's text says that only a hook reported the rest of the call. A later dialog, or
+// one whose hook ended otherwise, may be about another call.
 func TestSubagentsHookIsReleased(t *testing.T) {
 	for _, c := range []struct {
 		why   string
@@ -204,8 +205,8 @@ func TestSubagentsHookIsReleased(t *testing.T) {
 		r := plainCommand("Bash command · from the helper agent", "ls")
 		s.show(r)
 		s.pass(2 * time.Second)
-		if p := s.find("ls"); p == nil || s.keyed(p.ID, r.Dialog) != c.keyed {
-			t.Errorf("%s, %v later: %+v", c.why, c.later, p)
+		if p := s.find("ls"); p == nil || s.keyed(p.ID, r.Dialog) != c.keyed || strings.Contains(text(p.Text), "Only a hook says") != c.keyed {
+			t.Errorf("%s, %v later: %+v, %s", c.why, c.later, p, text(p.Text))
 		}
 	}
 }
