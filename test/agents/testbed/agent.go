@@ -125,8 +125,13 @@ func (a *Agent) asks(l *Lab, channel, message string) Shown {
 func (a *Agent) answerable(l *Lab, channel, last string) Shown {
 	l.T.Helper()
 	return l.PromptUntil("answerable by "+channel, func(p Shown) bool {
-		return p.ID != last && p.Channel == channel && (a.HookHides && channel == "hook" || p.Ready && p.OnScreen)
+		return p.ID != last && a.takes(p, channel)
 	})
+}
+
+// takes says whether an answer to the prompt goes by the channel, at once.
+func (a *Agent) takes(p Shown, channel string) bool {
+	return p.Channel == channel && (a.HookHides && channel == "hook" || p.Ready && p.OnScreen)
 }
 
 // command is the message that has the agent ask whether to run a command.

@@ -344,7 +344,9 @@ func smallWindow(l *Lab, a *Agent) {
 		if status != 0 { // the dialog is cut off there
 			made(l, file, false)
 			l.Call("resize", l.Name, "120x40")
-			now := a.answerable(l, channel, "")
+			now := l.PromptUntil("drawn at the larger size", func(now Shown) bool {
+				return now.Input == p.Input && a.takes(now, channel)
+			})
 			l.Respond(channel, answer[1], "--takeover", "--prompt", now.ID, answer[0])
 		} else if r.Outcome != answer[1] {
 			l.T.Errorf("%s: %+v", answer[0], r)
