@@ -13,6 +13,7 @@ import (
 
 	"berth/test/agents/host"
 	"berth/test/agents/modelapi"
+	"berth/test/agents/testbed"
 )
 
 // since skips a test if the Claude Code under test is older than that patch of 2.1.
@@ -145,10 +146,11 @@ func TestHiddenSubagent(t *testing.T) {
 	check(t, err)
 	t.Cleanup(v.Close)
 	l.See("from the general-purpose agent", "touch by-keys.txt", cancel)
-	if now := l.Is("prompt"); now.Prompt == nil || now.Prompt.ID != s.Prompt.ID {
-		t.Fatalf("the prompt was %+v and is %+v", s.Prompt, now.Prompt)
+	now := l.PromptUntil("one that keys answer", func(p testbed.Shown) bool { return p.OnScreen && p.Channel == "keys" })
+	if now.ID == s.Prompt.ID || !strings.Contains(now.Text, "Only a hook says what the dialog leaves out") {
+		t.Fatalf("the prompt was %+v and is %+v", s.Prompt, now)
 	}
-	l.Respond("keys", "accepted", "--prompt", s.Prompt.ID, "accept")
+	l.Respond("keys", "accepted", "--prompt", now.ID, "accept")
 	l.Is("idle")
 	if !l.Made("by-keys.txt") {
 		t.Error("accepted, and it did not run")
