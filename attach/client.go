@@ -68,7 +68,7 @@ type client struct {
 
 func newClient(o Options, m Member, cols, rows int) *client {
 	queue := NewQueue()
-	queue.echoed = o.Echoed
+	queue.echoed, queue.share = o.Echoed, o.Share
 	return &client{
 		Options: o, member: m, cols: cols, rows: rows,
 		look:   paint.NewLook(o.Term, o.Env),
@@ -118,6 +118,7 @@ func (c *client) run(ctx context.Context) error {
 		c.wait(ctx, chunks, failed)
 	}
 	c.member.Unfollow(c.queue)
+	defer c.queue.Stop()
 	return c.leave()
 }
 

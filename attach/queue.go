@@ -19,6 +19,7 @@ const queueKeep = 16 << 10
 // and takes nothing more until Start. One goroutine pushes, one takes.
 type Queue struct {
 	limit int
+	share *Share // of the client's caller; nil: no other bound
 	ready chan struct{}
 
 	mu      sync.Mutex
@@ -51,6 +52,7 @@ func newQueue(limit int) *Queue {
 func (q *Queue) Start() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.share.give(len(q.pending))
 	q.pending, q.running, q.lagged = q.pending[:0], true, false
 }
 
@@ -91,7 +93,7 @@ func (q *Queue) push(p []byte) {
 	if q.straight != nil && len(q.pending) == 0 && q.straight(p) {
 		return
 	}
-	if len(q.pending)+len(p) > q.limit {
+	if len(q.pending)+len(p) > q.limit || !q.share.take(len(p)) {
 		q.lagLocked()
 		return
 	}
@@ -119,6 +121,7 @@ func (q *Queue) Lag() {
 }
 
 func (q *Queue) lagLocked() {
+	q.share.give(len(q.pending))
 	q.pending, q.spare = nil, nil
 	q.running, q.lagged = false, true
 	q.signal()
@@ -128,6 +131,7 @@ func (q *Queue) lagLocked() {
 func (q *Queue) Stop() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.share.give(len(q.pending))
 	q.pending, q.spare = nil, nil
 	q.running, q.lagged = false, false
 }
@@ -141,6 +145,7 @@ func (q *Queue) Take() (p []byte, lagged bool) {
 		return nil, q.lagged
 	}
 	p = q.pending
+	q.share.give(len(p))
 	q.pending, q.spare = q.spare[:0], p
 	if cap(p) > queueKeep && len(p) < cap(p)/8 {
 		q.spare = nil // a flood is over: give its memory back

@@ -24,6 +24,8 @@ type Options struct {
 
 	In  Input     // what the client's terminal sends
 	Out io.Writer // to it, as it is: nothing may turn LF into CRLF
+	// Share bounds what is queued for the terminals of the client's caller; may be nil.
+	Share *Share
 	// Hangup makes a blocked Write to Out return. It is called once if the
 	// client takes nothing for a second while it is being left.
 	Hangup func()

@@ -378,10 +378,23 @@ func TestEndIsTold(t *testing.T) {
 func TestCancelledAndStalledClientIsHungUp(t *testing.T) {
 	s := newFakeSession(80, 24)
 	clock := newFakeClock()
-	p := attach(t, s, 80, 24, func(o *Options) { o.Clock = clock })
+	var shares Shares
+	share, _ := shares.Join("ann")
+	queued := func() int {
+		share.mu.Lock()
+		defer share.mu.Unlock()
+		return share.bytes
+	}
+	p := attach(t, s, 80, 24, func(o *Options) { o.Clock, o.Share = clock, share })
 	eventually(t, same(p, s))
 	p.stall()
-	s.write([]byte("x"))
+	eventually(t, func() string {
+		s.write([]byte("x"))
+		if queued() == 0 {
+			return "nothing counts as queued"
+		}
+		return ""
+	})
 	why := errors.New("the key was removed")
 	p.cancel(why)
 	eventually(t, func() string {
@@ -398,6 +411,9 @@ func TestCancelledAndStalledClientIsHungUp(t *testing.T) {
 	case <-p.hung:
 	default:
 		t.Error("Hangup was not called")
+	}
+	if n := queued(); n != 0 {
+		t.Errorf("%d bytes count as queued for a client that has left", n)
 	}
 }
 

@@ -35,6 +35,7 @@ type Dispatcher struct {
 
 	seen    tui.Memory
 	carried carried
+	queued  attach.Shares // for attached terminals
 }
 
 // address is how the client would write this server's address after ssh.
@@ -79,8 +80,10 @@ func (d *Dispatcher) share(ctx context.Context, c *sshd.Session, to commands.Att
 		})
 	}
 	prefixes, warning := d.prefixes(c)
+	share, leave := d.queued.Join(person(c.Identity()))
+	defer leave()
 	return attach.Run(ctx, attach.Options{
-		Session: session, In: c.Input, Out: c, Hangup: c.Hangup, Window: c.Window, Resized: c.Resized(),
+		Session: session, In: c.Input, Out: c, Share: share, Hangup: c.Hangup, Window: c.Window, Resized: c.Resized(),
 		Term: c.Terminal.Term, Env: c.Env(), Prefixes: prefixes, MayWrite: to.MayWrite, ReadOnly: to.ReadOnly,
 		Identity: c.Identity().Name, Host: d.address(c), Dashboard: mayGoHome(c), Warning: warning, Echoed: d.Echoed,
 		StatusLine:     d.Choices.of(person(c.Identity())).StatusLine,
