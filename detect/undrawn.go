@@ -170,11 +170,12 @@ func (f *Fold) nameAlike(p *agent.Request, r *request, d *agent.Dialog) {
 	}
 }
 
-// learnAlike does that to the prompts on the screen that only keys can answer. The result is another prompt.
+// learnAlike does that to the prompts on the screen. The result is another prompt. While a hook waits beside the dialog, it takes
+// the answer to its own call, and keys an option that only the dialog has.
 func (f *Fold) learnAlike() {
 	d := f.dialog()
 	for _, r := range f.m.Requests {
-		if d == nil || d.Cut || r.Hook != "" || r.Given || !r.Prompt.OnScreen || r.Over != nil && !r.Over.Denied {
+		if d == nil || d.Cut || r.Given || !r.Prompt.OnScreen || r.Over != nil && !r.Over.Denied {
 			continue
 		}
 		more := r.Prompt.Clone()

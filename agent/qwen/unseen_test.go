@@ -142,6 +142,42 @@ func TestCallOfTheLog(t *testing.T) {
 	}
 }
 
+// TestRanElsewhereBefore: a command ran in the session's folder, and its hook waits beside the dialog of the next one, in
+// another folder. An option that only the dialog has can be chosen, because the prompt names both.
+func TestRanElsewhereBefore(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	fold := detect.New(qwen.Driver{}, detect.Options{Start: now, Dir: "/w"})
+	apply := func(facts ...agent.Fact) {
+		for _, f := range facts {
+			now = now.Add(200 * time.Millisecond)
+			f.Time = now
+			fold.Apply(f)
+		}
+	}
+	logs := func(id, args string) {
+		facts, err := qwen.Driver{}.Log([]byte(`{"type":"assistant","message":{"parts":[{"functionCall":{"id":"` + id + `","name":"run_shell_command","args":` + args + `}}]}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		apply(facts...)
+	}
+	apply(hook(t, `"hook_event_name":"UserPromptSubmit","prompt":"go"`))
+	logs("a", `{"command":"ls"}`)
+	apply(hook(t, `"hook_event_name":"PostToolBatch"`))
+	logs("b", `{"command":"ls","directory":"/etc"}`)
+	asks := hook(t, `"hook_event_name":"PermissionRequest","tool_name":"run_shell_command","tool_input":{"command":"ls","directory":"/etc"}`)
+	asks.Hook = "7"
+	apply(asks)
+	r := draw(80, 24, "  ? Shell ls ←\n\n     ls\n\n   Allow execution of: 'ls'?\n\n   › 1. Yes, allow once\n     2. No, suggest changes (esc)\n"+waiting)
+	for range 4 {
+		apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: r})
+	}
+	p, held := fold.HeldBy("7")
+	if d, ok := fold.Pending(p.ID); !held || !ok || d.Disputed || !fold.Asks(r.Dialog, p.ID) || !strings.HasSuffix(agent.Value(p.Text), "in the session's folder.") {
+		t.Errorf("the hook waits (%v) for %+v: %s", held, p, agent.Value(p.Text))
+	}
+}
+
 // TestSeveralMarks: options with two marks are drawn only in part, or a text draws one: it isn't a dialog.
 func TestSeveralMarks(t *testing.T) {
 	for marks, want := range map[string]bool{"›  ": true, "›› ": false, "   ": false} {
