@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -55,13 +56,33 @@ func (r *Registry) removeOld(ctx context.Context) {
 		}
 		over = append(over, one)
 	}
-	for s, why := range r.settings.Load().Retention.past(r.now(), over) {
-		by := Actor{Identity: keys.Identity{Name: "berth"}}
-		if _, err := r.remove(ctx, s, by, why, false); err != nil && ctx.Err() == nil {
-			r.log.Error("an old session could not be removed", "session", s.Status().Name, "error", err)
-		}
-	}
+	r.removeAll(ctx, r.settings.Load().Retention.past(r.now(), over))
 	r.sweepMail()
+}
+
+// removeAll removes sessions, those of each OS user one after another. A user who adds to the folders of ended
+// sessions all the while holds up the removal of no others.
+func (r *Registry) removeAll(ctx context.Context, past map[*Session]string) {
+	by := Actor{Identity: keys.Identity{Name: "berth"}}
+	users := map[uint32][]*Session{}
+	for s := range past {
+		uid := uint32(os.Geteuid())
+		if st, err := s.agentOwner(); err == nil && st != nil {
+			uid = st.Uid
+		}
+		users[uid] = append(users[uid], s)
+	}
+	var work sync.WaitGroup
+	for _, some := range users {
+		work.Go(func() {
+			for _, s := range some {
+				if _, err := r.remove(ctx, s, by, past[s], false); err != nil && ctx.Err() == nil {
+					r.log.Error("an old session could not be removed", "session", s.Status().Name, "error", err)
+				}
+			}
+		})
+	}
+	work.Wait()
 }
 
 // endedSession is a session that has ended, as retention looks at it.
@@ -208,19 +229,27 @@ func (s *Session) discard() error {
 // clearAgents deletes what is in the agent's folder with the rights of the user
 // whose folder it is.
 func (s *Session) clearAgents(ctx context.Context) error {
-	info, err := os.Lstat(filepath.Join(s.dir, agentDir))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("look at the agent's folder: %w", err)
-	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || !info.IsDir() {
-		return nil // it goes with the rest
+	st, err := s.agentOwner()
+	if err != nil || st == nil {
+		return err // without one, what there is goes with the rest
 	}
 	owner := &account.User{Name: fmt.Sprint("uid ", st.Uid), UID: int(st.Uid), GID: int(st.Gid)}
 	return owner.Clear(ctx, s.dir, agentDir)
+}
+
+// agentOwner is who has the agent's folder; nil if there is none.
+func (s *Session) agentOwner() (*syscall.Stat_t, error) {
+	info, err := os.Lstat(filepath.Join(s.dir, agentDir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look at the agent's folder: %w", err)
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && info.IsDir() {
+		return st, nil
+	}
+	return nil, nil
 }
 
 // clearOwn deletes the session's folder. The files that say what it was go last:

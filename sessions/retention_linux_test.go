@@ -1,11 +1,14 @@
 package sessions
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -63,6 +66,79 @@ func TestRemoveAgain(t *testing.T) {
 		t.Errorf("its folder: %v", err)
 	}
 	p.counts(s.ID(), map[string]int{"session_removed": 1})
+}
+
+// TestRetentionOfManyUsers: a user who adds to the folders of ended sessions without end doesn't keep retention from
+// removing the sessions of others.
+func TestRetentionOfManyUsers(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("SKIPPED: only root can delete as another user")
+	}
+	p := open(t)
+	past := map[*Session]string{}
+	var agents []string
+	for i := range 8 {
+		s := p.sh(fmt.Sprint("s", i), "exit 0")
+		within(t, s, "the end", ended)
+		past[s] = "retention: age"
+		if i == 0 {
+			continue // the server's own
+		}
+		for _, dir := range []string{p.options.StateDir, p.reg.sessionsDir(), s.dir} {
+			if err := os.Chmod(dir, throughMode); err != nil {
+				t.Fatal(err)
+			}
+		}
+		agents = append(agents, filepath.Join(s.dir, agentDir))
+	}
+	own := p.find("s0")
+	const nobody = 65534
+	add := func(n int) {
+		for _, dir := range agents {
+			_ = os.WriteFile(filepath.Join(dir, fmt.Sprint(n)), nil, 0o600) // the folder may be gone
+		}
+	}
+	for _, dir := range agents {
+		if err := errors.Join(os.Mkdir(dir, 0o700), os.Chown(dir, nobody, nobody)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(0)
+	stop, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		for n := 1; ; n++ {
+			select {
+			case <-stop:
+				close(over)
+				return
+			default:
+				add(n)
+			}
+		}
+	}()
+	removed := make(chan struct{})
+	go func() {
+		p.reg.removeAll(t.Context(), past)
+		close(removed)
+	}()
+	deadline := time.After(20 * time.Second)
+	for gone := false; !gone; {
+		if _, there := p.reg.Find(own.ID()); !there {
+			break
+		}
+		select {
+		case <-deadline:
+			t.Error("the server's own session is still there")
+			gone = true
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	close(stop)
+	<-over
+	<-removed
+	if n := len(p.reg.All()); n != 0 {
+		t.Errorf("%d sessions are left", n)
+	}
 }
 
 // TestRemoveDeep: a folder that is nested too deep for any path is removed, and
