@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"slices"
 	"strings"
 
 	"berth/agent"
@@ -31,10 +32,22 @@ func (f *Fold) isOf(r *request, c *call) bool {
 // mayAlso begins a paragraph of a prompt's text that names a call that its dialog may be about.
 const mayAlso = "The dialog may be that of a call "
 
-// alone is the prompt's text without other calls.
+// onlyHook is in the text of a subagent's prompt that keys answer.
+const onlyHook = "Only a hook says what the dialog leaves out of this call, and another process can have sent that hook."
+
+// alone is the prompt's text without other calls, which are its last paragraphs. What the agent says is before them, also where
+// it begins like such a paragraph.
 func alone(p *agent.Request) string {
-	text, _, _ := strings.Cut("\n\n"+agent.Value(p.Text), "\n\n"+mayAlso)
-	return strings.TrimPrefix(text, "\n\n")
+	own := strings.Split(agent.Value(p.Text), "\n\n")
+	for at := len(own) - 1; at >= 0; at-- {
+		switch {
+		case strings.HasPrefix(own[at], mayAlso):
+			own = slices.Delete(own, at, at+1)
+		case own[at] != onlyHook:
+			return strings.Join(own, "\n\n")
+		}
+	}
+	return strings.Join(own, "\n\n")
 }
 
 // ofSeveral reports whether the prompt's text names another call.

@@ -184,9 +184,6 @@ func (f *Fold) needsHook(r *request, d *agent.Dialog) bool {
 	return !slices.ContainsFunc(f.m.Lost, func(o *request) bool { return o.Foreign && f.shows(d, o) != agent.NoMatch })
 }
 
-// onlyHook is in the text of a subagent's prompt that keys answer.
-const onlyHook = "Only a hook says what the dialog leaves out of this call, and another process can have sent that hook."
-
 // unconfirmed reports whether only a hook says what a subagent's dialog leaves out, and a key would answer it. Any
 // process can end the subagent's own hook and send another one, and the session log doesn't have the call. The prompt of a
 // released hook says so.
