@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"berth/api"
+	"berth/sessions/account"
 )
 
 // TestRemoveAgain: what an agent's user has put in the way of rm leaves the
@@ -68,15 +70,15 @@ func TestRemoveAgain(t *testing.T) {
 	p.counts(s.ID(), map[string]int{"session_removed": 1})
 }
 
-// TestRetentionOfManyUsers: a user who adds to the folders of ended sessions without end doesn't keep retention from
-// removing the sessions of others.
+// TestRetentionOfManyUsers: a user who holds up the removal of ended sessions doesn't keep retention from removing the
+// sessions of others.
 func TestRetentionOfManyUsers(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("SKIPPED: only root can delete as another user")
 	}
 	p := open(t)
 	past := map[*Session]string{}
-	var agents []string
+	nobody := &account.User{Name: "nobody", UID: 65534, GID: 65534}
 	for i := range 8 {
 		s := p.sh(fmt.Sprint("s", i), "exit 0")
 		within(t, s, "the end", ended)
@@ -89,54 +91,45 @@ func TestRetentionOfManyUsers(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		agents = append(agents, filepath.Join(s.dir, agentDir))
-	}
-	own := p.find("s0")
-	const nobody = 65534
-	add := func(n int) {
-		for _, dir := range agents {
-			_ = os.WriteFile(filepath.Join(dir, fmt.Sprint(n)), nil, 0o600) // the folder may be gone
-		}
-	}
-	for _, dir := range agents {
-		if err := errors.Join(os.Mkdir(dir, 0o700), os.Chown(dir, nobody, nobody)); err != nil {
+		dir := filepath.Join(s.dir, agentDir)
+		if err := errors.Join(os.Mkdir(dir, 0o700), os.Chown(dir, nobody.UID, nobody.GID)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	add(0)
-	stop, over := make(chan struct{}), make(chan struct{})
-	go func() {
-		for n := 1; ; n++ {
-			select {
-			case <-stop:
-				close(over)
-				return
-			default:
-				add(n)
-			}
-		}
-	}()
+	own := p.find("s0")
+	// Nothing more of that user's is done until release.
+	started, release := make(chan struct{}), make(chan struct{})
+	var held sync.WaitGroup
+	for range 8 {
+		held.Go(func() {
+			_ = nobody.Do(t.Context(), func() error {
+				started <- struct{}{}
+				<-release
+				return nil
+			})
+		})
+		<-started
+	}
 	removed := make(chan struct{})
 	go func() {
 		p.reg.removeAll(t.Context(), past)
 		close(removed)
 	}()
-	deadline := time.After(20 * time.Second)
-	for gone := false; !gone; {
+	deadline := time.Now().Add(9 * time.Second) // a call waits for the user's files for 10 s
+	for {
 		if _, there := p.reg.Find(own.ID()); !there {
 			break
 		}
-		select {
-		case <-deadline:
+		if time.Now().After(deadline) {
 			t.Error("the server's own session is still there")
-			gone = true
-		case <-time.After(10 * time.Millisecond):
+			break
 		}
+		time.Sleep(time.Millisecond)
 	}
-	close(stop)
-	<-over
+	close(release)
+	held.Wait()
 	<-removed
-	if n := len(p.reg.All()); n != 0 {
+	if n := len(p.reg.All()); n != 0 && !t.Failed() {
 		t.Errorf("%d sessions are left", n)
 	}
 }
