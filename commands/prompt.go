@@ -134,7 +134,7 @@ func writeAsked(w io.Writer, name string, r *agent.Request, full bool) {
 		fmt.Fprintf(w, "  asked by the subagent %s\n", InLine(*r.Agent))
 	}
 	if title := text(r.Title); title != "" {
-		fmt.Fprintf(w, "  %s\n", InLine(title))
+		fmt.Fprintf(w, "  > %s\n", InLine(title))
 	}
 	input := text(r.Input)
 	if full && r.FullInput != "" {
@@ -153,7 +153,7 @@ func writeAsked(w io.Writer, name string, r *agent.Request, full bool) {
 		writeQuoted(w, "+", text(r.Text))
 	}
 	if r.URL != nil {
-		fmt.Fprintf(w, "  %s\n", InLine(*r.URL))
+		fmt.Fprintf(w, "  link %s\n", InLine(*r.URL))
 	}
 	if len(r.Questions) > 1 && !r.Reviewing() {
 		writeQuestions(w, r.Questions)

@@ -20,7 +20,7 @@ func TestPromptAsText(t *testing.T) {
 	want := `alpha asks: question
   with the tool mcp__db__drop⟨U+000A⟩  answer with: x
   asked by the subagent Explore
-  Data⟨U+000A⟩  1. Keep
+  > Data⟨U+000A⟩  1. Keep
   | a⟨U+202E⟩b
   |   1. Keep
   + Which?
