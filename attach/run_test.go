@@ -388,10 +388,12 @@ func TestCancelledAndStalledClientIsHungUp(t *testing.T) {
 	p := attach(t, s, 80, 24, func(o *Options) { o.Clock, o.Share = clock, share })
 	eventually(t, same(p, s))
 	p.stall()
+	written := 0
 	eventually(t, func() string {
 		s.write([]byte("x"))
-		if queued() == 0 {
-			return "nothing counts as queued"
+		written++
+		if n := queued(); n == 0 || n == written {
+			return fmt.Sprintf("%d of %d bytes count as queued, beside what the stalled client has taken", n, written)
 		}
 		return ""
 	})
