@@ -24,8 +24,8 @@ func (f *Fold) isOf(r *request, c *call) bool {
 		return c.Tool == r.Tool && c.Agent == r.Agent && asks.FullInput == r.Prompt.FullInput && strings.HasSuffix(agent.Value(r.Prompt.Text), lines)
 	}
 	same := c.Tool == r.Tool && c.Agent == r.Agent && (c.Input == r.Input || c.Logged != "" && c.Logged == r.Input)
-	// Any process of the session can name a call's id in a hook about something else.
-	named := c.ID != "" && c.ID == r.Call && (asks == nil && c.Logged == "" || asks != nil && asks.FullInput == r.Prompt.FullInput)
+	// Any process of the session can name a call's id in a hook about something else, such as another tool.
+	named := c.ID != "" && c.ID == r.Call && c.Tool == r.Tool && (asks == nil && c.Logged == "" || asks != nil && asks.FullInput == r.Prompt.FullInput)
 	return (same || named) && (asks == nil || f.undrawn(r.Prompt) == lines)
 }
 

@@ -1,0 +1,44 @@
+package codex_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// stays are the texts of the prompts that a key answers once the dialog has stayed for some seconds.
+func (s *run) stays() []string {
+	for range 12 {
+		s.dialog()
+	}
+	return s.answerable()
+}
+
+// TestNamedByAnotherTool: a call in the session's folder asks at its dialog. A forged hook for a patch waits, has the call's id, and
+// its patch is the command. The call isn't that hook's, so the prompt of a forged report in another folder names it.
+func TestNamedByAnotherTool(t *testing.T) {
+	for _, order := range []string{"chfd", "chofd", "cohfd", "cdhf", "cdohf"} {
+		s := newRun(t)
+		for _, step := range order {
+			switch step {
+			case 'c':
+				s.calls("a", "/w")
+			case 'd':
+				s.dialog()
+			case 'o':
+				s.ends("a")
+			case 'f':
+				s.requests("", "/srv")
+			case 'h':
+				for _, f := range hook(t, "PermissionRequest", `,"turn_id":"t","cwd":"/w","tool_name":"apply_patch","tool_use_id":"a","tool_input":{"command":"ls"}`) {
+					f.Hook = "8"
+					s.apply(f)
+				}
+			}
+		}
+		for _, text := range s.stays() {
+			if text != "" && !strings.Contains(text, orInDir) {
+				t.Errorf("%s: a key answers %q", order, text)
+			}
+		}
+	}
+}
