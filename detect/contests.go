@@ -102,7 +102,7 @@ func (f *Fold) unasked(over ...call) {
 		}
 		f.outlasts(c)
 		same := func(o call) bool {
-			return o.Tool == c.Tool && o.Agent == c.Agent && o.Input == c.Input && f.undrawn(o.asks()) == f.undrawn(c.asks())
+			return o.Tool == c.Tool && o.Agent == c.Agent && o.Input == c.Input && o.Full == c.Full && f.undrawn(o.asks()) == f.undrawn(c.asks())
 		}
 		alike := names && namer.DialogNames(c.Tool) || !names && leavesOut && c.Asks != nil
 		if !alike {

@@ -356,7 +356,7 @@ func (f *Fold) toolStarted(fact *agent.Fact) {
 	m := &f.m
 	f.explains(fact)
 	for i := range m.Calls {
-		if c := &m.Calls[i]; c.ID == fact.Call && c.ID != "" && !c.isElse(fact) {
+		if c := &m.Calls[i]; c.ID == fact.Call && c.ID != "" && !c.isElse(fact) && !f.asksElse(c, fact) {
 			c.Hooked = c.Hooked || fact.Source == agent.SourceHook
 			if c.Asks == nil {
 				f.keepAsks(c, fact)

@@ -222,3 +222,9 @@ func (f *Fold) called(c *call) *agent.Request {
 	c.name(&about)
 	return f.driver.Waiting(&about)
 }
+
+// asksElse reports whether the fact says that the call with its id asks for something else than was reported before. The session
+// log and a hook may have another form of one input, so inputs aren't compared.
+func (f *Fold) asksElse(c *call, fact *agent.Fact) bool {
+	return c.Asks != nil && fact.Request != nil && (c.Full != fact.Request.FullInput || f.undrawn(c.asks()) != f.undrawn(fact.Request))
+}

@@ -42,3 +42,30 @@ func TestNamedByAnotherTool(t *testing.T) {
 		}
 	}
 }
+
+// TestIDBeforeTheLog: another process knows the id of a call in the session's folder, and reports by it, before the log does, a
+// command with a patch in it, or one that the agent runs later. The prompt of a forged report in another folder names the true call.
+func TestIDBeforeTheLog(t *testing.T) {
+	const patch = `apply_patch *** Begin Patch\n*** Add File: /w/x\n+a\n*** End Patch`
+	begins := func(s *run, id, command string) {
+		s.event("PreToolUse", `,"cwd":"/w","tool_name":"Bash","tool_use_id":"`+id+`","tool_input":{"command":"`+command+`"}`)
+	}
+	for _, command := range []string{patch, "pwd"} {
+		for _, over := range []bool{true, false} {
+			s := newRun(t)
+			begins(s, "a", command)
+			s.logs("a", "/w")
+			if over {
+				s.ends("a")
+			}
+			s.line(`{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"pwd\"}","call_id":"z"}`)
+			s.ends("z")
+			s.requests("", "/srv")
+			for _, text := range s.stays() {
+				if !strings.Contains(text, orInDir) {
+					t.Errorf("%s, over %v: a key answers %q", command, over, text)
+				}
+			}
+		}
+	}
+}
