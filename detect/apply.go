@@ -110,7 +110,8 @@ func (f *Fold) take(fact *agent.Fact) {
 	case agent.HookAnswered:
 		for _, r := range m.Requests {
 			if fact.Hook != "" && r.Hook == fact.Hook {
-				r.Given, m.AnsweredAt = true, f.now
+				r.Given = true
+				f.answersDialog(r)
 			}
 		}
 		f.closeAll("answered", fact.Source, fact.Cause, false, func(r *request) bool { return r.Hook == fact.Hook && fact.Hook != "" })

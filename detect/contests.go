@@ -144,6 +144,13 @@ func (f *Fold) Answered(id string, allows bool) {
 	}
 }
 
+// answersDialog records that a hook has taken Berth's answer to the prompt. That answers no dialog of another prompt.
+func (f *Fold) answersDialog(r *request) {
+	if f.up(r) {
+		f.m.AnsweredAt = f.now
+	}
+}
+
 // wasAllowed reports whether a key of Berth has allowed the call, at a dialog that showed all of it. Another dialog of that
 // call asks for nothing else.
 func (f *Fold) wasAllowed(c *call) bool {

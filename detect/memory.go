@@ -78,7 +78,7 @@ type prompts struct {
 	Opened    uint64
 	ClosedAt  time.Time // when the last one was closed
 	TypedAt   time.Time // when a key was pressed at the terminal
-	// AnsweredAt is when Berth last answered a prompt, by a key or by its hook.
+	// AnsweredAt is when Berth last answered a prompt's dialog, by a key or by its hook.
 	AnsweredAt time.Time
 
 	Explanations []explanation // what calls add to their permissions
@@ -140,13 +140,14 @@ type call struct {
 	Input                      string
 	Asks                       *agent.Request // what the agent asks before it runs the call, from the log
 	Full, Raw                  string         // that prompt's full input, and the input as the agent reported it
-	Since                      time.Time      // when it was reported
+	Since                      time.Time      // when it was reported, as over if it is among Unasked
+	Began                      time.Time      // when it was first reported
 	Hooked                     bool           // a hook reported it, and would report its prompt too
 	Held                       bool           // its prompt was opened while a hook ran that isn't Berth's
 	Asked                      bool           // its dialog was on the screen, and is gone
 	Allowed                    bool           // by a key of Berth, at that dialog
 	Logged                     string         // its input in the session log; empty if that hasn't reported it
-	Drawn                      time.Time      // since when the last dialog was on the screen that may be its dialog
+	Drawn                      time.Time      // since when the last dialog was on the screen that may be its dialog, and hasn't been answered
 }
 
 // pastCall is a call of the session log that was reported as over.
@@ -287,6 +288,10 @@ type torn struct {
 	Shown time.Time
 	Spent time.Time
 }
+
+// typedHolds bounds how long a key may take to answer a dialog. Claude Code took 1.5 s to read a
+// key on a machine with nine times the work that it can do, and drew nothing meanwhile.
+const typedHolds = 2500 * time.Millisecond
 
 const turnsKept = 32
 

@@ -6,10 +6,6 @@ import (
 	"berth/agent"
 )
 
-// typedHolds bounds how long a key may take to answer a dialog. Claude Code took 1.5 s to read a
-// key on a machine with nine times the work that it can do, and drew nothing meanwhile.
-const typedHolds = 2500 * time.Millisecond
-
 // Typed records that a key was pressed at the terminal, which may answer a dialog. If the dialog
 // stays, it may be the next one when that would look the same.
 func (f *Fold) Typed(now time.Time) Result {

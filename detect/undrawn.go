@@ -192,6 +192,10 @@ func (f *Fold) drawsCalls() {
 	if d == nil || !ofWork(d) {
 		return
 	}
+	shown := m.Screen.Shown
+	if key := latest(m.TypedAt, m.AnsweredAt); !key.IsZero() && f.now.Sub(key) >= typedHolds {
+		shown = f.now // it outlasts the key, so that it is the next one, which looks the same
+	}
 	l, logs := f.comparesPast(d)
 	_, names := f.driver.(agent.CallNamer)
 	logged := func(c pastCall) bool {
@@ -200,18 +204,18 @@ func (f *Fold) drawsCalls() {
 	}
 	f.eachCall(func(c *call) {
 		if f.looksLike(d, c) != nil || logs && c.Logged != "" && logged(pastCall{Tool: c.Tool, Input: c.Logged}) || names && f.driver.Match(d, f.called(c)) != agent.NoMatch {
-			c.Drawn = m.Screen.Shown
+			c.Drawn = latest(shown, c.Drawn, c.Began)
 		}
 	})
 	for i := range m.Past {
 		if p := &m.Past[i]; logs && logged(*p) {
-			p.Drawn = m.Screen.Shown
+			p.Drawn = latest(shown, p.Drawn)
 		}
 	}
 }
 
 // isAnswered reports whether a dialog that was shown since then may have been answered: a key was pressed since, at the
-// terminal or by Berth, or a hook has taken Berth's answer. A dialog that has only left the screen may be covered.
+// terminal or by Berth, or the hook of a dialog has taken Berth's answer. A dialog that has only left the screen may be covered.
 func (f *Fold) isAnswered(drawn time.Time) bool {
 	return drawn.IsZero() || !latest(f.m.TypedAt, f.m.AnsweredAt).Before(drawn)
 }

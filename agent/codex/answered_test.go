@@ -3,6 +3,8 @@ package codex_test
 import (
 	"strings"
 	"testing"
+
+	"berth/agent"
 )
 
 // stays are the texts of the prompts that a key answers once the dialog has stayed for some seconds.
@@ -67,5 +69,65 @@ func TestIDBeforeTheLog(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestAnswerOfAnotherDialog: Berth has answered a prompt, and the dialog of another call, which looks the same or was covered at
+// that moment, isn't answered with it. Another process reports that this call is over and draws an empty composer over its
+// dialog. The prompt of a forged report in another folder names the call.
+func TestAnswerOfAnotherDialog(t *testing.T) {
+	keyed := 0
+	for _, order := range []string{"akndocmh", "akdnocmh", "ankdocmh", "akndeocmh", "aksnsocmh", "ndoxcmh", "ndxocmh"} {
+		for name, over := range ends {
+			s := newRun(t)
+			for _, step := range order {
+				switch step {
+				case 'a':
+					s.calls("a", "/w")
+					s.requests("", "/w")
+				case 'k': // a key of Berth allows a
+					s.f.Answered(s.dialog().ID, true)
+				case 'n': // the next call
+					s.logs("b", "/srv")
+				case 'd':
+					for range 8 {
+						s.dialog()
+					}
+				case 's': // for a moment
+					s.show(s.asks)
+				case 'x': // another prompt, which its hook answers
+					s.show(s.works)
+					for _, f := range hook(t, "PermissionRequest", `,"cwd":"/w","tool_name":"Bash","tool_input":{"command":"echo hi"}`) {
+						f.Hook = "9"
+						s.apply(f)
+					}
+					s.apply(agent.Fact{Kind: agent.HookAnswered, Source: agent.SourceHook, Hook: "9"},
+						agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: agent.CauseDelivered, Hook: "9"})
+				case 'e':
+					s.ends("a")
+				case 'o':
+					s.ends("a")
+					over(s)
+					s.ends("b")
+				case 'c':
+					s.event("Stop", "")
+					for range 20 {
+						s.show(s.rests)
+					}
+				case 'm':
+					s.message()
+				case 'h':
+					s.requests("", "/w")
+				}
+			}
+			for _, text := range s.stays() {
+				if keyed++; !strings.Contains(text, "/srv") {
+					t.Errorf("%s, %s: a key answers %q", order, name, text)
+				}
+			}
+		}
+	}
+	if keyed == 0 {
+		t.Error("no key answers any")
 	}
 }
