@@ -79,7 +79,7 @@ func Serve(ctx context.Context, room *Room, s *commands.Service, r commands.Requ
 		return s.Fail(ctx, r, err)
 	}
 	t := &Tree{commands: s, request: r, ctx: ctx, room: room}
-	server := sftp.NewRequestServer(&stream{in, out}, sftp.Handlers{FileGet: t, FilePut: t, FileCmd: t, FileList: t})
+	server := sftp.NewRequestServer(newStream(ctx, in, out), sftp.Handlers{FileGet: t, FilePut: t, FileCmd: t, FileList: t})
 	status := api.StatusDone
 	if err := server.Serve(); err != nil && !errors.Is(err, io.EOF) && ctx.Err() == nil {
 		status = api.CodeBadRequest.Status()
@@ -87,14 +87,6 @@ func Serve(ctx context.Context, room *Room, s *commands.Service, r commands.Requ
 	end(status, "")
 	return status
 }
-
-// stream is a channel in the form that pkg/sftp wants. The session closes it.
-type stream struct {
-	io.Reader
-	io.Writer
-}
-
-func (*stream) Close() error { return nil }
 
 // place is the target of a path: the root, a session, or a session's file.
 type place struct {
