@@ -18,12 +18,8 @@ import (
 const folderEvery = 2 * time.Second
 
 // lookRest is how long a folder isn't looked at again, as a multiple of the time that git took: an agent can have git
-// run programs of its own (filters), and all sessions share looksAtOnce.
+// run programs of its own (filters), and all sessions of an OS user share looksAtOnce.
 const lookRest = 10
-
-// looksAtOnce bounds how many folders git reads at once: after a start of the server all
-// sessions are due.
-const looksAtOnce = 2
 
 // rests says whether nothing changes in the folder by the agent for now.
 func rests(state agent.State) bool {

@@ -78,8 +78,11 @@ func (r *Registry) lookAt(ctx context.Context, spec Spec) (*worktree.Look, time.
 	if _, err := r.options.Environment.resolveWith(probe, false); err != nil { // a run would ask the login shell again
 		return nil, 0
 	}
-	r.trees.looks <- struct{}{}
-	defer func() { <-r.trees.looks }()
+	leave, err := r.trees.looks.enter(ctx, user)
+	if err != nil {
+		return nil, 0
+	}
+	defer leave()
 	began := time.Now()
 	look, err := g.Look(ctx, spec.Cwd)
 	if err != nil {

@@ -28,7 +28,7 @@ func Open(ctx context.Context, o Options) (*Registry, error) {
 	if o.Cgroups == nil {
 		o.Cgroups = cgroup.None(errors.New("this server takes no cgroups"))
 	}
-	r := &Registry{options: o, log: o.Log, now: o.Now, byID: map[string]*Session{}, names: map[string]*Session{}, launching: map[string]launching{}, commands: map[int]Holder{}, trees: trees{looks: make(chan struct{}, looksAtOnce)}}
+	r := &Registry{options: o, log: o.Log, now: o.Now, byID: map[string]*Session{}, names: map[string]*Session{}, launching: map[string]launching{}, commands: map[int]Holder{}}
 	r.births = births{recent: map[string][]time.Time{}, coming: map[string][]string{}, born: map[string]int{}}
 	r.known.Store(&o.Drivers)
 	r.Configure(Settings{Retention: o.Retention, Worktrees: o.Worktrees, Clipboard: o.Clipboard})

@@ -102,8 +102,8 @@ type unusable struct {
 
 // trees bounds what git does in sessions' folders.
 type trees struct {
-	worktree.Locks               // one worktree of a repository is removed at a time: two could count on each other's branch
-	looks          chan struct{} // bounds how many sessions' folders are read by git at once
+	worktree.Locks       // one worktree of a repository is removed at a time: two could count on each other's branch
+	looks          looks // bounds how many sessions' folders are read by git at once
 }
 
 // launching is a holder whose session does not name it yet.
