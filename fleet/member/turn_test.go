@@ -8,13 +8,12 @@ import (
 	"berth/fleet/registry"
 )
 
-// TestTurns has many hosts look at their moments for some beats' time: each beats once in registry.BeatEvery, and all
+// TestTurns has many hosts, each from another moment on, look for some beats' time: each beats once in registry.BeatEvery, and all
 // of them at few moments.
 func TestTurns(t *testing.T) {
-	began := time.Date(2026, 11, 27, 8, 0, 0, 37, time.UTC)
 	moments := map[time.Duration]int{}
 	for i := range 200 {
-		host := fmt.Sprint("box", i)
+		host, began := fmt.Sprint("box", i), time.Date(2026, 11, 27, 8, 0, 0, 37+i*7_000_000, time.UTC)
 		var beats []time.Time
 		last := turn(host, began)
 		for now := began; now.Sub(began) < 4*registry.BeatEvery; now = now.Add(untilLook(now)) {
