@@ -190,7 +190,8 @@ func (f *Fold) needsHook(r *request, d *agent.Dialog) bool {
 func (f *Fold) unconfirmed(r *request, d *agent.Dialog) bool {
 	_, logs := f.driver.(agent.CallLogReader)
 	l, ok := f.driver.(agent.PromptReporter)
-	return ok && logs && r.Told && !says(r.Prompt, onlyHook) && d.Agent != "" && r.Prompt.Type == agent.PromptPermission && ofWork(d) && l.ReportsDialog(d)
+	asked := r.Told && r.Prompt.Type == agent.PromptPermission && !says(r.Prompt, onlyHook)
+	return ok && logs && asked && d.Agent != "" && ofWork(d) && l.ReportsDialog(d)
 }
 
 // comesAfterHook reports whether the subagent's dialog came at once after Berth had released the hook that kept it off the

@@ -138,10 +138,12 @@ func (f *Fold) drawnAlike(r *request, d *agent.Dialog) (all []lookalike) {
 // unnamed returns the paragraphs of the calls that the prompt doesn't name yet.
 func (f *Fold) unnamed(r *request, all []lookalike) (missing []string) {
 	for _, a := range all {
-		only, also := says(r.Prompt, a.lines), orAlso(a.lines)
+		also := orAlso(a.lines)
+		own := r.Told && a.lines == f.undrawn(r.Prompt) // the hook reported this call
+		seen := !r.Told && says(r.Prompt, a.lines) && (a.lines != "" || len(all) == 1)
 		switch {
-		case r.Told && a.lines == f.undrawn(r.Prompt), says(r.Prompt, also), !r.Told && only && (a.lines != "" || len(all) == 1):
-		case !r.Told && len(all) == 1: // it is that call's
+		case own, seen, says(r.Prompt, also):
+		case !r.Told && len(all) == 1: // no other call looks like the dialog
 			missing = append(missing, a.lines)
 		default:
 			missing = append(missing, also)
