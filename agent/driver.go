@@ -65,6 +65,9 @@ type Witness struct {
 	// NotFirst excludes the source for the program's first turn, while another source says
 	// "idle" in the program's own word: what starts up looks like work there.
 	NotFirst bool
+	// Drawn: the source can say that the agent has started up before the agent has drawn anything.
+	// Its report counts once a composer or a prompt is on the screen.
+	Drawn bool
 }
 
 // Table names the sources that may cause each move. Any other source is evidence only.

@@ -46,14 +46,6 @@ func (f *Fold) levelIs(fact *agent.Fact) {
 	f.ready(fact.Source, fact.Cause)
 }
 
-// returned ends the start of an agent that is back in the foreground.
-func (f *Fold) returned(s agent.Source, cause string) {
-	if m := &f.m; m.Returns && !m.Ready {
-		m.Ready = true
-		f.mark(s, cause, "")
-	}
-}
-
 // settle applies the rules that wait until something has held for long enough. A later rule may
 // change what an earlier one reads: when a turn ends, its dialog counts as answered, and then the
 // fold waits until it is removed. So settle repeats the rules until none changes anything, which
@@ -114,6 +106,7 @@ func (f *Fold) rules() {
 	f.failedByScreen()
 	f.stuck()
 	f.works()
+	f.readyOnceDrawn()
 	f.readyByScreen()
 	f.contradicted()
 }
@@ -253,27 +246,3 @@ func (f *Fold) works() {
 		m.Turn.Started = since
 	}
 }
-
-// readyByScreen ends the start when the screen shows a composer and no other source reported it. If
-// the table has a time for the screen, that is the measured one; otherwise ScreenGrace applies.
-func (f *Fold) readyByScreen() {
-	m := &f.m
-	if m.Ready || m.Screen.Bare.IsZero() || !f.may(agent.MoveReady, agent.SourceScreen) {
-		return
-	}
-	grace := f.after(agent.MoveReady, agent.SourceScreen)
-	if grace == 0 {
-		grace = f.o.ScreenGrace
-	}
-	if f.o.Again && m.Opened > 0 {
-		grace = max(grace, endsWithin)
-	}
-	if f.due(agent.MoveReady, agent.SourceScreen, m.Screen.Bare, grace) {
-		f.ready(agent.SourceScreen, "screen:composer")
-	}
-}
-
-// endsWithin is how long after a startup answer an agent may still exit to be started again, while
-// it already draws its composer. Gemini CLI took 0.75 s on a machine with ten times the work it can
-// do.
-const endsWithin = 2 * time.Second

@@ -26,10 +26,11 @@ type current struct {
 	Why   why    // of the last fact or rule that changed anything
 	Owed  why    // of the last transition
 
-	Ready   bool
-	Returns bool `json:",omitempty"` // see Options
-	Exit    *agent.Exit
-	Gate    bool
+	Ready    bool
+	Reported readiness // set while nothing is drawn
+	Returns  bool      `json:",omitempty"` // see Options
+	Exit     *agent.Exit
+	Gate     bool
 }
 
 // conversation is the followed conversation.
@@ -100,6 +101,14 @@ type sources struct {
 
 	Words     map[agent.Source]Word
 	Strangers map[agent.Source]Word // about other conversations
+}
+
+// readiness is a report that the agent has started up, while it has drawn nothing that a person could answer. Claude Code
+// 2.1.330 says so by its title, its state file and a hook, 0.2 s before it draws that no one is signed in.
+type readiness struct {
+	By    agent.Source
+	Cause string
+	At    time.Time
 }
 
 // why is the reason for a change.

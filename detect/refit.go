@@ -23,7 +23,7 @@ func (f *Fold) Refit(d agent.Driver, now time.Time) Result {
 		if m.Turn.Phase != "" {
 			f.finish(true)
 		}
-		m.Ready, m.Failure = false, nil
+		m.Ready, m.Reported, m.Failure = false, readiness{}, nil
 	}
 	f.settle()
 	f.conclude()

@@ -31,9 +31,21 @@ func (f *Fold) ready(s agent.Source, cause string) {
 	if m.Ready || !f.may(agent.MoveReady, s) {
 		return
 	}
+	if w, _ := f.table.Witness(agent.MoveReady, s); w.Drawn && !f.o.Headless && f.drawsNothing() {
+		if m.Reported.At.IsZero() {
+			m.Reported = readiness{By: s, Cause: cause, At: f.now}
+		}
+		return
+	}
 	m.Ready = true
 	f.mark(s, cause, "")
 	f.closeAll("answered", s, cause, false, func(r *request) bool { return !r.Told })
+}
+
+// drawsNothing reports whether the agent shows neither a composer nor a prompt that has been opened, on a screen that is read.
+func (f *Fold) drawsNothing() bool {
+	r := f.m.Screen.Reading
+	return r != nil && len(f.m.Requests) == 0 && (r.Composer == nil || r.Dialog != nil)
 }
 
 func (f *Fold) turnStarted(fact *agent.Fact) {

@@ -22,7 +22,7 @@ func (f *Fold) withdraw(s agent.Source, cause, evidence string) {
 		f.finish(true)
 	}
 	if !f.may(agent.MoveReady, agent.SourceScreen) {
-		m.Ready, m.Failure = false, nil
+		m.Ready, m.Reported, m.Failure = false, readiness{}, nil
 	}
 }
 

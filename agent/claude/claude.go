@@ -80,7 +80,7 @@ const (
 func (Driver) Table() agent.Table {
 	return agent.Table{
 		agent.MoveReady: {
-			{Source: agent.SourceTitle}, {Source: agent.SourceHook}, {Source: agent.SourceRegistry},
+			{Source: agent.SourceTitle, Drawn: true}, {Source: agent.SourceHook, Drawn: true}, {Source: agent.SourceRegistry, Drawn: true},
 			{Source: agent.SourceStream}, {Source: agent.SourceScreen},
 		},
 		agent.MoveWork: {

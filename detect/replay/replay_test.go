@@ -71,7 +71,7 @@ func TestRestart(t *testing.T) {
 
 func TestLoad(t *testing.T) {
 	cast := `{"version": 2, "width": 40, "height": 10, "timestamp": 1000}` + "\n" +
-		`[0.5, "o", "\u001b]0;✳ Claude Code\u0007"]` + "\n" + `[0.6, "i", "x"]` + "\n" + `[1.5, "r", "60x20"]` + "\n" + `[2.0, "o", "bye"]` + "\n"
+		`[0.5, "o", "\u001b]0;✳ Claude Code\u0007────────────────────────────────────────\r\n❯ \r\n────────────────────────────────────────"]` + "\n" + `[0.6, "i", "x"]` + "\n" + `[1.5, "r", "60x20"]` + "\n" + `[2.0, "o", "bye"]` + "\n"
 	for name, c := range map[string]struct {
 		files map[string]string
 		ok    bool

@@ -142,6 +142,11 @@ func TestSignedOut(t *testing.T) {
 			t.Fatalf("%s: it needs %+v", size, s.Prompt)
 		}
 	}
+	for i, e := range l.Events("state_change") {
+		if i == 0 && e.Next != "prompt" || e.Next == "idle" {
+			t.Errorf("change %d is to %s", i, e.Next)
+		}
+	}
 	if r, status := l.Try("", "accept"); status == 0 {
 		t.Errorf("accept: %+v", r)
 	}
