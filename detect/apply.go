@@ -111,7 +111,6 @@ func (f *Fold) take(fact *agent.Fact) {
 		for _, r := range m.Requests {
 			if fact.Hook != "" && r.Hook == fact.Hook {
 				r.Given = true
-				f.answersDialog(r)
 			}
 		}
 		f.closeAll("answered", fact.Source, fact.Cause, false, func(r *request) bool { return r.Hook == fact.Hook && fact.Hook != "" })

@@ -109,7 +109,7 @@ func (f *Fold) unasked(over ...call) {
 			continue
 		}
 		if i := slices.IndexFunc(m.Unasked, same); i >= 0 {
-			c.Drawn = latest(c.Drawn, m.Unasked[i].Drawn)
+			c.Look = f.lookOf(c.Look, m.Unasked[i].Look)
 			m.Unasked = slices.Delete(m.Unasked, i, i+1)
 		}
 		c.Since = f.now
@@ -125,7 +125,7 @@ func (f *Fold) unasked(over ...call) {
 func (f *Fold) crowdOut(names bool) {
 	m := &f.m
 	oldest := func(also func(c call) bool) int {
-		return slices.IndexFunc(m.Unasked, func(c call) bool { return f.isAnswered(c.Drawn) && also(c) })
+		return slices.IndexFunc(m.Unasked, func(c call) bool { return f.isAnswered(c.Look) && also(c) })
 	}
 	i := oldest(func(c call) bool { return !names && f.undrawn(c.asks()) == "" })
 	if i >= 0 {
@@ -134,21 +134,6 @@ func (f *Fold) crowdOut(names bool) {
 		i, m.Forgotten = max(0, oldest(func(call) bool { return true })), true
 	}
 	m.Unasked = slices.Delete(m.Unasked, i, i+1)
-}
-
-// Answered records that the last key of an answer to the prompt was pressed, and whether the answer allows the prompt's call.
-func (f *Fold) Answered(id string, allows bool) {
-	f.m.AnsweredAt = f.now
-	for _, r := range f.m.Requests {
-		r.Allowed = r.Allowed || allows && r.Prompt.ID == id
-	}
-}
-
-// answersDialog records that a hook has taken Berth's answer to the prompt. That answers no dialog of another prompt.
-func (f *Fold) answersDialog(r *request) {
-	if f.up(r) {
-		f.m.AnsweredAt = f.now
-	}
 }
 
 // wasAllowed reports whether a key of Berth has allowed the call, at a dialog that showed all of it. Another dialog of that
@@ -264,7 +249,7 @@ func (f *Fold) found() {
 		return bare(r.Opened) || !r.Waits && !f.faint(r.Prompt) && r.Key != m.Screen.Key
 	})
 	f.pastRests(bare)
-	m.Unasked = slices.DeleteFunc(m.Unasked, func(c call) bool { return bare(c.Since) && f.isAnswered(c.Drawn) })
+	m.Unasked = slices.DeleteFunc(m.Unasked, func(c call) bool { return bare(c.Since) && f.mayForget(c.Look) })
 	if bare(m.Plain) {
 		m.Plain = time.Time{}
 	}
@@ -282,7 +267,7 @@ func (f *Fold) pastRests(bare func(since time.Time) bool) {
 	if c == nil || c.Composer == nil || !c.Composer.Empty || l != nil && l.Value == agent.LevelBusy {
 		return
 	}
-	m.Past = slices.DeleteFunc(m.Past, func(p pastCall) bool { return bare(p.At) && f.isAnswered(p.Drawn) })
+	m.Past = slices.DeleteFunc(m.Past, func(p pastCall) bool { return bare(p.At) && f.mayForget(p.Look) })
 	m.Crowded = slices.DeleteFunc(m.Crowded, func(u forgotten) bool { return bare(u.At) })
 }
 

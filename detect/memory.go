@@ -77,10 +77,10 @@ type prompts struct {
 	Forgotten bool       // Lost was full: any dialog may belong to a forgotten prompt
 	Plain     time.Time  // when a call that does no more than is drawn was crowded out of Unasked
 	Opened    uint64
-	ClosedAt  time.Time // when the last one was closed
-	TypedAt   time.Time // when a key was pressed at the terminal
-	// AnsweredAt is when Berth last answered a prompt's dialog, by a key or by its hook.
-	AnsweredAt time.Time
+	ClosedAt  time.Time         // when the last one was closed
+	TypedAt   time.Time         // when a key was pressed at the terminal
+	Look      look              // of the last dialog of a call
+	Looks     map[string]*tally `json:",omitempty"` // see looksOf
 
 	Explanations []explanation // what calls add to their permissions
 	Unexplained  time.Time     // when one of them had no room
@@ -150,28 +150,40 @@ type call struct {
 	Asks                       *agent.Request // what the agent asks before it runs the call, from the log
 	Full, Raw                  string         // that prompt's full input, and the input as the agent reported it
 	Since                      time.Time      // when it was reported, as over if it is among Unasked
-	Began                      time.Time      // when it was first reported
 	Hooked                     bool           // a hook reported it, and would report its prompt too
 	Held                       bool           // its prompt was opened while a hook ran that isn't Berth's
 	Asked                      bool           // its dialog was on the screen, and is gone
 	Allowed                    bool           // by a key of Berth, at that dialog
 	Logged                     string         // its input in the session log; empty if that hasn't reported it
-	Drawn                      time.Time      // since when the last dialog was on the screen that may be its dialog, and hasn't been answered
+	Look                       string         // of the last dialog on the screen that may be its dialog
 }
 
 // pastCall is a call of the session log that was reported as over.
 type pastCall struct {
 	Tool, Input string
 	At          time.Time
-	Drawn       time.Time // see call
-	Short       bool      // Input is shortened
-	Whole       bool      // it can't be
+	Look        string // see call
+	Short       bool   // Input is shortened
+	Whole       bool   // it can't be
 }
 
 // forgotten is a tool with a past call that had no room. Without a name it is any tool.
 type forgotten struct {
 	Tool string
 	At   time.Time
+}
+
+// look is the dialog that is on the screen, or that was the last one. Its key says how it looks.
+type look struct {
+	Key         string
+	Since, Gone time.Time
+}
+
+// tally counts the answers at dialogs of one look, and the calls whose dialogs may have had it.
+type tally struct {
+	Given, Of int
+	By        string    // what the last answer was given to
+	At        time.Time // and when
 }
 
 // comparison is how a logged call looks in a dialog.
@@ -301,6 +313,10 @@ type torn struct {
 // typedHolds bounds how long a key may take to answer a dialog. Claude Code took 1.5 s to read a
 // key on a machine with nine times the work that it can do, and drew nothing meanwhile.
 const typedHolds = 2500 * time.Millisecond
+
+// pastFor is how long the dialog of a call that was reported as over may take to come. Hooks of other programs may hold it
+// up, and the agent ends them after 10 minutes.
+const pastFor = time.Hour
 
 const turnsKept = 32
 

@@ -21,9 +21,6 @@ const (
 	unpastKept = 64
 	// pastShown is how many past calls a prompt's text says more of than its dialog. With more, no key answers it.
 	pastShown = 8
-	// pastFor is how long the dialog of such a call may take. Hooks of other programs may hold it up, and the
-	// agent ends them after 10 minutes.
-	pastFor = time.Hour
 )
 
 // outlasts keeps a call that is reported as over, if its dialog leaves out a part of it or may do so. Without
@@ -35,11 +32,11 @@ func (f *Fold) outlasts(c call) {
 		return
 	}
 	m := &f.m
-	past := pastCall{Tool: c.Tool, Input: c.Logged, At: f.now, Drawn: c.Drawn}
+	past := pastCall{Tool: c.Tool, Input: c.Logged, At: f.now, Look: c.Look}
 	m.Past = slices.DeleteFunc(m.Past, func(p pastCall) bool {
 		same := p.Tool == c.Tool && p.Input == c.Logged
 		if same {
-			past.Drawn = latest(past.Drawn, p.Drawn)
+			past.Look = f.lookOf(past.Look, p.Look)
 		}
 		return same || f.now.Sub(p.At) >= pastFor
 	})
@@ -132,7 +129,7 @@ func (f *Fold) compared(l agent.CallLogReader, d *agent.Dialog, c pastCall) comp
 	if f.comparedWith != d {
 		f.comparedWith, f.comparisons = d, map[pastCall]comparison{}
 	}
-	c.At, c.Drawn, c.Whole = time.Time{}, time.Time{}, false
+	c.At, c.Look, c.Whole = time.Time{}, "", false
 	done, ok := f.comparisons[c]
 	if !ok {
 		done.match, done.undrawn = l.LoggedCall(d, c.Tool, []byte(c.Input))

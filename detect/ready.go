@@ -6,8 +6,8 @@ import (
 	"berth/agent"
 )
 
-// readyOnceDrawn ends the start that was reported before anything was drawn. A page that asks something is no start-up
-// prompt that the report closes, because it came later. An agent that draws nothing that Berth can read has started anyway.
+// readyOnceDrawn ends the start that was reported before anything was drawn. The report closes no page that
+// asks something, because that came later. An agent that draws nothing that Berth can read has started anyway.
 func (f *Fold) readyOnceDrawn() {
 	m := &f.m
 	r := m.Reported

@@ -340,7 +340,6 @@ func (f *Fold) hookGone(fact *agent.Fact) {
 		switch d := f.dialog(); {
 		case r.Given:
 			r.Taken, f.m.Screen.Given = f.now, f.now
-			f.answersDialog(r)
 		case r.Prompt.OnScreen && d != nil && f.shows(d, r) == agent.AlikeMatch:
 			f.m.Screen.Given = f.now
 		}
@@ -372,7 +371,7 @@ func (f *Fold) toolStarted(fact *agent.Fact) {
 	f.nextTurn(fact)
 	c := call{
 		ID: fact.Call, Tool: fact.Tool, Agent: fact.Agent, AgentType: fact.AgentType, Input: canonical(fact.Input),
-		Since: f.now, Began: f.now, Hooked: fact.Source == agent.SourceHook,
+		Since: f.now, Hooked: fact.Source == agent.SourceHook,
 	}
 	if fact.Source == agent.SourceLog {
 		c.Logged = c.Input

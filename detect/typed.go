@@ -10,6 +10,18 @@ import (
 // stays, it may be the next one when that would look the same.
 func (f *Fold) Typed(now time.Time) Result {
 	f.begin(now)
+	f.typedAt(now)
+	return f.pressed(now)
+}
+
+// TypedMessage records keys of a message that Berth delivers. It answers no dialog: another process may have drawn a composer
+// over one.
+func (f *Fold) TypedMessage(now time.Time) Result {
+	f.begin(now)
+	return f.pressed(now)
+}
+
+func (f *Fold) pressed(now time.Time) Result {
 	f.m.TypedAt = now // the record of a key may be read later than the screen after it
 	f.m.mayFollow()
 	d, answers := f.dialog(), false

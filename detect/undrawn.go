@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"berth/agent"
 )
@@ -188,15 +187,30 @@ func (f *Fold) learnAlike() {
 	}
 }
 
+// looksAt follows the dialog on the screen, and that it has gone.
+func (f *Fold) looksAt() {
+	m := &f.m
+	d, was := f.dialog(), m.Look
+	switch {
+	case d != nil && ofWork(d) && m.Screen.Key != was.Key, d != nil && ofWork(d) && !was.Gone.IsZero():
+		m.Look = look{Key: m.Screen.Key, Since: m.Screen.Shown}
+	case d != nil && ofWork(d):
+	case was.Gone.IsZero():
+		m.Look.Gone = f.now
+	}
+	// A dialog that outlasts an answer wasn't answered by it, or it is the next one, which looks the same.
+	if t := m.Looks[was.Key]; t != nil && was.Gone.IsZero() && t.Given >= t.Of && f.now.Sub(t.At) >= typedHolds {
+		t.Given, t.By = t.Of-1, ""
+	}
+}
+
 // drawsCalls records of each call that its dialog may be on the screen.
 func (f *Fold) drawsCalls() {
+	f.looksAt()
+	defer f.recount()
 	d, m := f.dialog(), &f.m
 	if d == nil || !ofWork(d) {
 		return
-	}
-	shown := m.Screen.Shown
-	if key := latest(m.TypedAt, m.AnsweredAt); !key.IsZero() && f.now.Sub(key) >= typedHolds {
-		shown = f.now // it outlasts the key, so that it is the next one, which looks the same
 	}
 	l, logs := f.comparesPast(d)
 	_, names := f.driver.(agent.CallNamer)
@@ -206,20 +220,14 @@ func (f *Fold) drawsCalls() {
 	}
 	f.eachCall(func(c *call) {
 		if f.looksLike(d, c) != nil || logs && c.Logged != "" && logged(pastCall{Tool: c.Tool, Input: c.Logged}) || names && f.driver.Match(d, f.called(c)) != agent.NoMatch {
-			c.Drawn = latest(shown, c.Drawn, c.Began)
+			c.Look = m.Screen.Key
 		}
 	})
 	for i := range m.Past {
 		if p := &m.Past[i]; logs && logged(*p) {
-			p.Drawn = latest(shown, p.Drawn)
+			p.Look = m.Screen.Key
 		}
 	}
-}
-
-// isAnswered reports whether a dialog that was shown since then may have been answered: a key was pressed since, at the
-// terminal or by Berth, or the hook of a dialog has taken Berth's answer. A dialog that has only left the screen may be covered.
-func (f *Fold) isAnswered(drawn time.Time) bool {
-	return drawn.IsZero() || !latest(f.m.TypedAt, f.m.AnsweredAt).Before(drawn)
 }
 
 // called is the prompt that a call would ask by its input alone.

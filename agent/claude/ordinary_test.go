@@ -91,6 +91,7 @@ func TestPastCallWithOtherFields(t *testing.T) {
 			s.logs(`{"type":"assistant","sessionId":"s","message":{"content":[{"type":"tool_use","id":"x1","name":"Bash","input":` + limited + `}]}}`)
 			s.asks("Bash", limited, "5")
 			s.show(r)
+			s.f.Answered(s.find("ls").ID, true)
 			s.f.Apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: agent.CauseDelivered, Hook: "5", Time: s.step()})
 			rule := strings.Repeat("─", 80)
 			s.show(draw(80, 40, rule+"\n❯\u00a0\n"+rule+"\n  ? for shortcuts"))

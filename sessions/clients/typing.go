@@ -46,7 +46,7 @@ func (c *Clients) inputRecord(r hold.Record) error {
 	in := &c.input
 	m := in.read(d.Mark)
 	in.last = c.env.OnClock(r.Time.Time)
-	if (m.Typed || m.Verb == "input" || m.Verb == "keys") && in.last.After(in.person) {
+	if m.ByPerson() && in.last.After(in.person) {
 		in.person = in.last
 	}
 	c.env.Active()

@@ -144,6 +144,9 @@ type Mark struct {
 	Verb  string `json:"verb,omitempty"`
 }
 
+// ByPerson reports whether the input is keys that a client or a script presses, and no message or answer.
+func (m Mark) ByPerson() bool { return m.Typed || m.Verb == "input" || m.Verb == "keys" }
+
 // JSON is the mark as the control log has it.
 func (m Mark) JSON() json.RawMessage {
 	data, err := json.Marshal(m)

@@ -111,7 +111,7 @@ func (ps *Prompts) Observe(r hold.Record) {
 func (ps *Prompts) observeInput(r hold.Record) error {
 	if !isAnswer(ps.env.Mark().Verb) { // read as the record was applied
 		ps.othersAt, ps.othersTo = ps.env.OnClock(r.Time.Time), r.Offset
-		ps.typed(ps.othersAt)
+		ps.typed(ps.othersAt, ps.env.Mark().ByPerson())
 		return nil
 	}
 	input, err := r.Input()
@@ -128,7 +128,7 @@ func (ps *Prompts) observeInput(r hold.Record) error {
 	own := ps.answers[a.Prompt]
 	if own == nil {
 		if own = ps.takeUp(a, r); own == nil { // too old to be followed up
-			ps.typed(ps.env.OnClock(r.Time.Time))
+			ps.typed(ps.env.OnClock(r.Time.Time), true)
 		}
 	} else if own.done == nil { // an earlier server's answer
 		own.settleBy = ps.env.OnClock(r.Time.Time).Add(answerSettles)
@@ -140,10 +140,14 @@ func (ps *Prompts) observeInput(r hold.Record) error {
 	return nil
 }
 
-// typed records a key that may answer a dialog.
-func (ps *Prompts) typed(at time.Time) {
+// typed records a key. One of a message isn't meant for a dialog.
+func (ps *Prompts) typed(at time.Time, meant bool) {
 	ps.env.Pass(at)
-	ps.env.Apply(ps.env.Fold().Typed(ps.env.Clock(at)))
+	record := ps.env.Fold().TypedMessage
+	if meant {
+		record = ps.env.Fold().Typed
+	}
+	ps.env.Apply(record(ps.env.Clock(at)))
 }
 
 // takeUp follows an answer of an earlier server, unless the answer has its event or is too old. Without a
@@ -245,6 +249,7 @@ func (ps *Prompts) observeHookOver(r hold.Record) error {
 		}
 		if r.Kind == hold.KindDelivered {
 			a.Given = ps.env.OnClock(r.Time.Time)
+			ps.env.Fold().Answered(a.Prompt, a.Outcome == agent.OutcomeAccepted)
 		}
 		if a.Closed != nil {
 			ps.settleAnswer(a, ps.judgeAnswer(a), true)
@@ -468,7 +473,7 @@ func (ps *Prompts) settleAnswers(now time.Time) {
 			ps.env.Sweep()
 		default:
 			ps.settleAnswer(a, ps.judgeAnswer(a), true)
-			ps.typed(now) // the answer may have been taken after all, so the dialog on the screen becomes a new prompt
+			ps.typed(now, false) // the answer may have been taken after all, so the dialog on the screen becomes a new prompt
 		}
 	}
 }

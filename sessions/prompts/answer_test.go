@@ -231,9 +231,82 @@ func TestAllowedByAKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answered := !strings.Contains(string(saved), `"AnsweredAt":"0001-`)
-		if got := strings.Contains(string(saved), `"Allowed":true`); got != c.allowed || answered != (c.last && c.outcome != "") {
-			t.Errorf("%+v: allowed %v, answered %v", c, got, answered)
+		if got := strings.Contains(string(saved), `"Allowed":true`); got != c.allowed {
+			t.Errorf("%+v: allowed %v", c, got)
+		}
+	}
+}
+
+// drawer is an agent whose dialog leaves out the folder of a call.
+type drawer struct{ asker }
+
+func (drawer) Table() agent.Table {
+	table := asker{}.Table()
+	table[agent.MoveAsk] = append(table[agent.MoveAsk], agent.Witness{Source: agent.SourceScreen})
+	return table
+}
+
+func (drawer) Match(*agent.Dialog, *agent.Request) agent.Match { return agent.WholeMatch }
+func (drawer) Fill(*agent.Request, *agent.Dialog)              {}
+func (drawer) Undrawn(string, json.RawMessage, string) string  { return "folder: /srv" }
+func (drawer) FromDialog(*agent.Dialog) *agent.Request         { return drawnPrompt() }
+func (drawer) Waiting(*agent.Fact) *agent.Request              { return drawnPrompt() }
+
+func drawnPrompt() *agent.Request {
+	p := &agent.Request{Type: agent.PromptPermission, Tool: agent.Pointer("Bash"), Channel: agent.ChannelKeys}
+	p.SetInput("ls")
+	return p
+}
+
+// TestAnswersOfADialog: a key of an answer or of a client reaches the dialog on the screen, and so does an allowance that a hook
+// has taken. A message that Berth types isn't meant for a dialog, and a hook that has taken a refusal may be a forged one.
+func TestAnswersOfADialog(t *testing.T) {
+	const hookID = 7
+	for _, c := range []struct {
+		by, outcome string
+		counts      bool
+	}{
+		{verbRespond, agent.OutcomeAccepted, true}, {verbRespond, agent.OutcomeDenied, true},
+		{"input", "", true}, {"keys", "", true}, {"attach", "", true}, {"nudge", "", false}, {"tell", "", false},
+		{"hook", agent.OutcomeAccepted, true}, {"hook", agent.OutcomeDenied, false},
+	} {
+		now := time.Unix(100, 0)
+		fold := detect.New(drawer{}, detect.Options{Start: now, PromptID: func(uint64, bool) string { return "p" }})
+		asked := agent.Fact{Kind: agent.Asked, Source: agent.SourceHook, Time: now, Tool: "Bash", Input: []byte(`"ls"`), Request: drawnPrompt()}
+		if c.by == "hook" {
+			asked.Hook = loop.HookID(hookID)
+		}
+		fold.Apply(agent.Fact{Kind: agent.ToolStarted, Source: agent.SourceLog, Time: now, Tool: "Bash", Input: []byte(`"ls"`), Request: drawnPrompt()})
+		fold.Apply(asked)
+		fold.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Time: now, Reading: &agent.Reading{
+			Dialog: &agent.Dialog{Type: agent.PromptPermission, Tool: "Bash", Body: "ls"},
+		}})
+		a := &answering{Prompt: "p", Verb: c.by, Outcome: c.outcome}
+		ps := New(Env{
+			Env:  loop.Env{Now: func() time.Time { return now }, Driver: func() agent.Driver { return drawer{} }},
+			Mark: func() loop.Mark { return loop.Mark{Verb: c.by, Typed: c.by == "attach"} }, Fold: func() *detect.Fold { return fold },
+			Pass: func(time.Time) {}, Apply: func(detect.Result) {}, Clock: func(at time.Time) time.Time { return at },
+		})
+		ps.followed = true
+		kind, of := hold.KindInput, any(hold.InputData{Bytes: 1, Mark: a.mark(true)})
+		if c.by == "hook" {
+			a.Hook = loop.HookID(hookID)
+			kind, of = hold.KindDelivered, hold.GoneData{Hook: hookID}
+		}
+		if c.outcome != "" {
+			ps.follow(a)
+		}
+		data, err := json.Marshal(of)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ps.Observe(hold.Record{N: 1, Kind: kind, Data: data, Time: api.At(now)})
+		saved, err := fold.Checkpoint()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(string(saved), `"Given":1,"Of":1`); got != c.counts {
+			t.Errorf("%s %s: counted %v: %s", c.by, c.outcome, got, saved)
 		}
 	}
 }

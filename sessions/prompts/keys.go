@@ -78,7 +78,7 @@ func (ps *Prompts) giveByKeys(ctx context.Context, claim loop.Claim, p detect.Pe
 			whole = !a.Given.IsZero()
 			ps.settleAnswer(a, ps.judgeAnswer(a), true)
 			if ps.program == a.program { // else there is no dialog any more that a key has reached
-				ps.typed(ps.env.Now())
+				ps.typed(ps.env.Now(), false)
 			}
 		})
 	}

@@ -1,0 +1,130 @@
+package detect
+
+import (
+	"slices"
+	"time"
+)
+
+// Several calls may be drawn alike: equal ones, and those that differ in what no dialog draws. Nothing that a process of the
+// session can't forge says which of them a dialog was about, or that a dialog which has left the screen was answered. So Berth
+// counts. Of the calls that may have been drawn as one look, each may still ask until that look has taken as many answers
+// as there are such calls. An answer is a key that reached a dialog of that look, or a hook that took Berth's allowance.
+
+// keyLags is how much later than the screen after it the record of a key may be read.
+const keyLags = time.Second
+
+// looksOf counts the calls whose dialogs may have had each look. Past calls and those that were reported as over are often the
+// same ones, so the larger number counts.
+func (f *Fold) looksOf() map[string]int {
+	m := &f.m
+	over, past := map[string]int{}, map[string]int{}
+	for i := range m.Calls {
+		over[m.Calls[i].Look]++
+		past[m.Calls[i].Look]++
+	}
+	for i := range m.Unasked {
+		over[m.Unasked[i].Look]++
+	}
+	for i := range m.Past {
+		past[m.Past[i].Look]++
+	}
+	for look, n := range past {
+		over[look] = max(over[look], n)
+	}
+	return over
+}
+
+// recount follows the calls as they come and are forgotten. Each that is forgotten takes an answer with it.
+func (f *Fold) recount() {
+	if len(f.m.Looks) == 0 {
+		return
+	}
+	count := f.looksOf()
+	for look, t := range f.m.Looks {
+		n := count[look]
+		t.Given = max(0, min(n, t.Given-max(0, t.Of-n)))
+		if t.Of = n; n == 0 {
+			delete(f.m.Looks, look)
+		}
+	}
+}
+
+// isAnswered reports whether no dialog of that look can be open. The empty look is that of a call without a dialog.
+func (f *Fold) isAnswered(look string) bool {
+	t := f.m.Looks[look]
+	return look == "" || t != nil && t.Given >= t.Of
+}
+
+// tally returns the count of a look; nil if no call has it.
+func (f *Fold) tally(look string) *tally {
+	m := &f.m
+	if t := m.Looks[look]; t != nil || look == "" {
+		return t
+	}
+	n := f.looksOf()[look]
+	if n == 0 {
+		return nil
+	}
+	if m.Looks == nil {
+		m.Looks = map[string]*tally{}
+	}
+	m.Looks[look] = &tally{Of: n}
+	return m.Looks[look]
+}
+
+// gives counts an answer at a dialog of that look. Several keys at one dialog are one answer: by tells dialogs apart.
+func (f *Fold) gives(look, by string) {
+	t := f.tally(look)
+	if t == nil {
+		return
+	}
+	if t.At = f.now; t.By != by {
+		t.By, t.Given = by, min(t.Given+1, t.Of)
+	}
+}
+
+// typedAt counts a person's key at the dialog on the screen, or at the one that has just left it.
+func (f *Fold) typedAt(at time.Time) {
+	l := &f.m.Look
+	if !at.Before(l.Since) && (l.Gone.IsZero() || f.now.Sub(l.Gone) <= keyLags) {
+		f.gives(l.Key, "terminal\x00"+l.Since.String())
+	}
+}
+
+// Answered records that the last key of an answer to the prompt was pressed, or that its hook has taken one, and whether the
+// answer allows the prompt's call. A hook can be forged, and its dialog may be another call's. So a refusal that a hook has taken
+// answers no dialog, and an allowance that of a call which the hook reported.
+func (f *Fold) Answered(id string, allows bool) {
+	for _, r := range f.m.Requests {
+		if r.Prompt.ID != id {
+			continue
+		}
+		r.Allowed = r.Allowed || allows
+		if r.Hook == "" || allows && f.drewOne(r) {
+			f.gives(r.Key, id)
+		} else if t := f.tally(r.Key); t != nil {
+			t.At = f.now
+		}
+	}
+}
+
+// drewOne reports whether the prompt's dialog may be about a call that the prompt is about.
+func (f *Fold) drewOne(r *request) bool {
+	is := func(c call) bool { return c.Look == r.Key && f.isOf(r, &c) }
+	return slices.ContainsFunc(f.m.Calls, is) || slices.ContainsFunc(f.m.Unasked, is)
+}
+
+// mayForget reports whether the call of that look may be forgotten at rest. Not all of the calls that are drawn alike have to
+// ask, so an hour after the last answer is enough.
+func (f *Fold) mayForget(look string) bool {
+	t := f.m.Looks[look]
+	return f.isAnswered(look) || t != nil && !t.At.IsZero() && f.now.Sub(t.At) >= pastFor
+}
+
+// lookOf is the look of two equal calls that are kept as one. An unanswered one counts.
+func (f *Fold) lookOf(newer, older string) string {
+	if newer == "" || !f.isAnswered(older) {
+		return older
+	}
+	return newer
+}
