@@ -234,13 +234,18 @@ func (g Git) list(ctx context.Context, repo string) (entries, error) {
 	var all entries
 	for line := range strings.Lines(out) {
 		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-		switch key {
-		case "worktree":
+		if key == "worktree" {
 			all = append(all, entry{path: value})
+			continue
+		}
+		if len(all) == 0 { // the program may be one that the session's user has put in git's place
+			return nil, fmt.Errorf("git worktree list: unexpected line %q", value)
+		}
+		switch last := &all[len(all)-1]; key {
 		case "HEAD":
-			all[len(all)-1].head = value
+			last.head = value
 		case "branch":
-			all[len(all)-1].branch = value
+			last.branch = value
 		}
 	}
 	return all, nil
