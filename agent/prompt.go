@@ -78,7 +78,7 @@ type Request struct {
 	Questions       []Question      `json:"questions"`
 	QuestionCurrent int             `json:"question_current"` // len(Questions) on the review page
 	Schema          json.RawMessage `json:"schema,omitempty"` // of a form
-	Ready           bool            `json:"ready"`
+	Ready           bool            `json:"ready"`            // all of it is known: its options, and the questions of all pages
 	OnScreen        bool            `json:"on_screen"`
 	Modal           bool            `json:"modal"`
 	Channel         string          `json:"channel"`

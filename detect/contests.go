@@ -330,6 +330,9 @@ func (f *Fold) contest() {
 		if f.needsLog(r, d) {
 			f.due(agent.MoveAsk, agent.SourceScreen, f.m.Screen.Shown, hookLate)
 		}
+		if f.lacksPages(r, d) {
+			r.Prompt.Ready = !d.Partial && f.due(agent.MoveAsk, agent.SourceScreen, f.m.Screen.Shown, hookLate)
+		}
 		r.Prompt.Contested = r.Hook == "" && f.disputed(r)
 		if r.Prompt.Contested {
 			if until, _ := f.concealed(r, d); !until.IsZero() {

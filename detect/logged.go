@@ -49,6 +49,11 @@ func (f *Fold) needsLog(r *request, d *agent.Dialog) bool {
 	return reads && f.m.Hooked && f.m.Logs && r.Prompt.OnScreen && d != nil && d.Tool != "" && d.Agent == "" && !d.Cut && d.Type != agent.PromptForm && ofWork(d)
 }
 
+// lacksPages reports whether the questions were only seen. The session log has those of all pages, and it comes some 0.3 s later.
+func (f *Fold) lacksPages(r *request, d *agent.Dialog) bool {
+	return f.m.Logs && d != nil && d.Type == agent.PromptQuestion && d.Tool != "" && ofWork(d) && r.Prompt.OnScreen && r.seenOnly() && r.Prompt.Type == d.Type
+}
+
 // reported says the same as logged of the call that a hook reported. ok is false for another subagent's
 // call.
 func (f *Fold) reported(o *request, d *agent.Dialog) (shown agent.Match, undrawn string, ok bool) {

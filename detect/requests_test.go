@@ -414,3 +414,32 @@ func TestCutLabels(t *testing.T) {
 		}
 	}
 }
+
+// TestQuestionIsReadyWithItsPages: a dialog of questions that was only seen isn't ready before the session log has had time to
+// report the questions of all pages. Without a log that reports calls it is ready at once.
+func TestQuestionIsReadyWithItsPages(t *testing.T) {
+	for name, c := range map[string]struct {
+		logs     bool
+		reported int // when the log has the call, in milliseconds; 0: never
+		ready    int // the first look at which it is ready
+	}{
+		"the log has it": {true, 2400, 2400}, "the log never has it": {true, 0, 2900}, "there is no log": {false, 0, 2200},
+	} {
+		b := newBench(t, Options{Start: t0})
+		source := agent.SourceHook
+		if c.logs {
+			source = agent.SourceLog
+		}
+		b.say(agent.Fact{Kind: agent.TurnStarted, Source: source, Turn: "t", Conversation: "c"})
+		b.at(2000).screen(agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptQuestion, Tool: "Ask", Title: "Color", Options: []agent.Option{{Label: "Red"}}}})
+		for ms := 2200; ms <= 3500; ms += 100 {
+			b.at(ms)
+			if ms == c.reported {
+				b.say(agent.Fact{Kind: agent.ToolStarted, Source: agent.SourceLog, Turn: "t", Conversation: "c", Tool: "Ask", Call: "1", Input: []byte(`"Color"`)})
+			}
+			if p := b.fold.Status().Request; p == nil || p.Ready != (ms >= c.ready) {
+				t.Errorf("%s, at %d ms: %+v", name, ms, p)
+			}
+		}
+	}
+}
