@@ -13,6 +13,14 @@ import (
 // keyLags is how much later than the screen after it the record of a key may be read.
 const keyLags = time.Second
 
+// lookOf is the look of a dialog with that key. It is short, because each call keeps one.
+func lookOf(key string) string {
+	if key == "" {
+		return ""
+	}
+	return hashed(key)
+}
+
 // looksOf counts the calls whose dialogs may have had each look. Past calls and those that were reported as over are often the
 // same ones, so the larger number counts.
 func (f *Fold) looksOf() map[string]int {
@@ -101,8 +109,8 @@ func (f *Fold) Answered(id string, allows bool) {
 		}
 		r.Allowed = r.Allowed || allows
 		if r.Hook == "" || allows && f.drewOne(r) {
-			f.gives(r.Key, id)
-		} else if t := f.tally(r.Key); t != nil {
+			f.gives(lookOf(r.Key), id)
+		} else if t := f.tally(lookOf(r.Key)); t != nil {
 			t.At = f.now
 		}
 	}
@@ -110,7 +118,7 @@ func (f *Fold) Answered(id string, allows bool) {
 
 // drewOne reports whether the prompt's dialog may be about a call that the prompt is about.
 func (f *Fold) drewOne(r *request) bool {
-	is := func(c call) bool { return c.Look == r.Key && f.isOf(r, &c) }
+	is := func(c call) bool { return c.Look == lookOf(r.Key) && f.isOf(r, &c) }
 	return slices.ContainsFunc(f.m.Calls, is) || slices.ContainsFunc(f.m.Unasked, is)
 }
 
@@ -121,8 +129,8 @@ func (f *Fold) mayForget(look string) bool {
 	return f.isAnswered(look) || t != nil && !t.At.IsZero() && f.now.Sub(t.At) >= pastFor
 }
 
-// lookOf is the look of two equal calls that are kept as one. An unanswered one counts.
-func (f *Fold) lookOf(newer, older string) string {
+// oneLook is the look of two equal calls that are kept as one. An unanswered one counts.
+func (f *Fold) oneLook(newer, older string) string {
 	if newer == "" || !f.isAnswered(older) {
 		return older
 	}

@@ -36,7 +36,7 @@ func (f *Fold) outlasts(c call) {
 	m.Past = slices.DeleteFunc(m.Past, func(p pastCall) bool {
 		same := p.Tool == c.Tool && p.Input == c.Logged
 		if same {
-			past.Look = f.lookOf(past.Look, p.Look)
+			past.Look = f.oneLook(past.Look, p.Look)
 		}
 		return same || f.now.Sub(p.At) >= pastFor
 	})

@@ -191,11 +191,11 @@ func (f *Fold) learnAlike() {
 func (f *Fold) looksAt() {
 	m := &f.m
 	d, was := f.dialog(), m.Look
-	switch {
-	case d != nil && ofWork(d) && m.Screen.Key != was.Key, d != nil && ofWork(d) && !was.Gone.IsZero():
-		m.Look = look{Key: m.Screen.Key, Since: m.Screen.Shown}
-	case d != nil && ofWork(d):
-	case was.Gone.IsZero():
+	up := d != nil && ofWork(d)
+	switch key := lookOf(m.Screen.Key); {
+	case up && (key != was.Key || !was.Gone.IsZero()):
+		m.Look = look{Key: key, Since: m.Screen.Shown}
+	case !up && was.Gone.IsZero():
 		m.Look.Gone = f.now
 	}
 	// A dialog that outlasts an answer wasn't answered by it, or it is the next one, which looks the same.
@@ -220,12 +220,12 @@ func (f *Fold) drawsCalls() {
 	}
 	f.eachCall(func(c *call) {
 		if f.looksLike(d, c) != nil || logs && c.Logged != "" && logged(pastCall{Tool: c.Tool, Input: c.Logged}) || names && f.driver.Match(d, f.called(c)) != agent.NoMatch {
-			c.Look = m.Screen.Key
+			c.Look = m.Look.Key
 		}
 	})
 	for i := range m.Past {
 		if p := &m.Past[i]; logs && logged(*p) {
-			p.Look = m.Screen.Key
+			p.Look = m.Look.Key
 		}
 	}
 }
