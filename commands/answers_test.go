@@ -3,12 +3,15 @@ package commands
 import (
 	"context"
 	"errors"
+	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"berth/api"
 	"berth/keys"
+	"berth/sessions/events"
 )
 
 // unread is a client that reads nothing until it is closed.
@@ -93,5 +96,48 @@ func TestPartsOfAnswers(t *testing.T) {
 	}
 	if _, err := a.enter(t.Context(), viewer, largeAnswer, time.Millisecond); api.AsError(err).Code != api.CodeLimit {
 		t.Errorf("a large answer beyond the bound: %v", err)
+	}
+}
+
+// TestAnswersBeyondAVerb: a page of an inbox, and a whole hook that a watch prints, are answers like those of other verbs. Both
+// calls last longer than that, so they take their part when they have something to print.
+func TestAnswersBeyondAVerb(t *testing.T) {
+	d := newDesk(t)
+	d.call(admin, "new alpha -- cat")
+	leave, err := d.answers.enter(t.Context(), admin, answersAtOnce, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, ok := d.Sessions.Find("alpha")
+	if !ok {
+		t.Fatal("there is no alpha")
+	}
+	var out recorder
+	w := &watcher{full: true, Call: &Call{Service: d.Service, Request: Request{Identity: func() keys.Identity { return admin }, Out: &out}, JSON: true}}
+	hook := streamed{Line: events.Line{Type: "hook", ID: s.ID(), Raw: []byte(`{"type":"hook"}`)}}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := w.tell(ctx, hook); !errors.Is(err, context.Canceled) || out.String() != "" {
+		t.Errorf("a whole hook beyond the bound: %v, %q", err, out.String())
+	}
+	page := make(chan answer)
+	go func() { page <- d.call(admin, "inbox alpha", to(&out)) }()
+	for waiting := 0; waiting < 2; { // this test's answer, and the call
+		d.answers.mu.Lock()
+		for _, one := range d.answers.of {
+			waiting = one.calls
+		}
+		d.answers.mu.Unlock()
+		runtime.Gosched()
+	}
+	if out.String() != "" {
+		t.Errorf("an inbox beyond the bound: %q", out.String())
+	}
+	leave()
+	if a := <-page; a.status != 0 || !strings.Contains(out.String(), `"messages"`) {
+		t.Errorf("the inbox: %+v, %q", a, out.String())
+	}
+	if err := w.tell(t.Context(), hook); err != nil || !strings.Contains(out.String(), `{"type":"hook"`) {
+		t.Errorf("the whole hook: %v, %q", err, out.String())
 	}
 }

@@ -39,7 +39,7 @@ func testSignIn(t *testing.T, way string) {
 	l := newStartLab(t, Seed{Onboarded: true, Trusted: true}, nil)
 	l.ReachesOut = true
 	l.start("login", map[string]string{"ANTHROPIC_API_KEY": ""}, nil)
-	l.Is("idle")
+	l.asksFor("login")
 	l.send("/login")
 	l.choosesSignIn(way)
 	l.asksFor("oauth_login")

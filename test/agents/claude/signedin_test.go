@@ -65,7 +65,7 @@ func testSignedIn(t *testing.T, way string, seed Seed) {
 	v := l.plays()
 	l.start("login", v.env(), []string{"--trust"})
 	if seed.Onboarded {
-		l.Is("idle")
+		l.asksFor("login")
 		l.ready()
 		l.send("/login")
 	}
@@ -101,7 +101,7 @@ func TestSignInRefused(t *testing.T) {
 	v := l.plays()
 	v.refuse(1)
 	l.start("login", v.env(), nil)
-	l.Is("idle")
+	l.asksFor("login")
 	l.ready()
 	l.send("/login")
 	l.asksFor("login_method")
