@@ -3,6 +3,7 @@ package codex_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"berth/agent"
 )
@@ -21,6 +22,7 @@ var looked = map[string]func(s *run){
 		}
 		s.f.Typed(s.now)
 	},
+	"a key from before the dialog is recorded late": func(s *run) { s.f.Typed(s.now.Add(-time.Minute)) },
 	"a forged hook takes the refusal": func(s *run) {
 		s.requests("9", "/w")
 		held, _ := s.f.HeldBy("9")
@@ -127,6 +129,36 @@ func TestAnsweredCallsAreForgotten(t *testing.T) {
 		s.requests("", "/srv")
 		if all := s.stays(); len(all) != 1 || all[0] != inSrv {
 			t.Errorf("%s: a key answers %q", name, all)
+		}
+	}
+}
+
+// TestOneOfTwoWasAnswered: of two calls that are drawn alike one was answered, and it isn't known which. Both are named for an
+// hour after that, and while the agent doesn't rest.
+func TestOneOfTwoWasAnswered(t *testing.T) {
+	for _, after := range []time.Duration{time.Minute, 59 * time.Minute, time.Hour} {
+		for _, rests := range []bool{true, false} {
+			s := newRun(t)
+			s.calls("a", "/w")
+			s.calls("b", "/sub")
+			s.f.Answered(s.dialog().ID, true)
+			s.show(s.works)
+			s.ends("a")
+			s.ends("b")
+			s.now = s.now.Add(after)
+			if rests {
+				s.event("Stop", "")
+				for range 20 {
+					s.show(s.rests)
+				}
+				s.message()
+			}
+			s.calls("c", "/srv")
+			s.requests("", "/srv")
+			both := len(s.stays()) == 1 && strings.Contains(s.stays()[0], orInDir)
+			if both != (after < time.Hour || !rests) {
+				t.Errorf("after %s, rests %v: both are named: %v", after, rests, both)
+			}
 		}
 	}
 }
