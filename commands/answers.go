@@ -83,7 +83,7 @@ func (a *answers) enter(ctx context.Context, id keys.Identity, parts int, patien
 
 // call counts a call of a caller until end.
 func (a *answers) call(id keys.Identity) (one *answersOf, end func()) {
-	who := string(id.Kind) + " " + id.Name + " " + id.Session + " " + id.Fingerprint
+	who := id.Share()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.of == nil {

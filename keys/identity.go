@@ -53,6 +53,11 @@ type Identity struct {
 	RoleByDefault bool // the line had no role=
 }
 
+// Share names the identity where what each caller takes is bounded.
+func (id Identity) Share() string {
+	return string(id.Kind) + " " + id.Name + " " + id.Session + " " + id.Fingerprint
+}
+
 // Local is the identity of a process of the server's own user outside of all sessions.
 func Local(user string, pid int, role Role) Identity {
 	return Identity{Kind: KindLocal, Name: "local:" + cleanName(user), Role: role, Source: "unix", PID: pid}

@@ -243,17 +243,17 @@ func (t *Tree) aside(p place) (*handle, error) {
 	f, err := os.CreateTemp("", "berth-*")
 	if err != nil {
 		t.leave()
-		return nil, fmt.Errorf("make room for it: %w", err)
+		return nil, fmt.Errorf("make room for it: %w", withoutPath(err))
 	}
 	id := t.request.Identity()
-	h := &handle{File: f, tree: t, who: string(id.Kind) + " " + id.Name + " " + id.Fingerprint}
+	h := &handle{File: f, tree: t, who: id.Share()}
 	kept := false
 	defer func() {
 		if !kept {
 			_ = h.Close() // no client has the handle
 		}
 	}()
-	if err := errors.Join(os.Remove(f.Name()), t.print(p, h)); err != nil {
+	if err := errors.Join(withoutPath(os.Remove(f.Name())), t.print(p, h)); err != nil {
 		return nil, problemOnly(err)
 	}
 	kept = true
@@ -294,7 +294,26 @@ func (h *handle) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	h.size += int64(len(p))
-	return h.File.Write(p)
+	n, err := h.File.Write(p)
+	return n, withoutPath(err)
+}
+
+// ReadAt has no bytes at an offset that pkg/sftp made negative: the client asked beyond 2^63.
+func (h *handle) ReadAt(p []byte, offset int64) (int, error) {
+	if offset < 0 {
+		return 0, io.EOF
+	}
+	n, err := h.File.ReadAt(p, offset)
+	return n, withoutPath(err)
+}
+
+// withoutPath leaves the name of a temporary file, and the folder that it is in, out of what the client reads.
+func withoutPath(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return fmt.Errorf("%s a temporary file: %w", at.Op, at.Err)
+	}
+	return err
 }
 
 // Close is called once a handle, and again when the channel ends.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"math"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -73,6 +75,43 @@ func TestNoRoom(t *testing.T) {
 	left, err := os.ReadDir(temp)
 	if err != nil || len(left) != 0 || tree.open != 0 || tree.room.all != 2*largest {
 		t.Errorf("%v %v, %d open, %d bytes", left, err, tree.open, tree.room.all)
+	}
+}
+
+// TestOffsets: no error of a read or a write names the temporary file.
+func TestOffsets(t *testing.T) {
+	tree := looker()
+	k := kind{name: "x", lines: line("version ")}
+	if err := tree.enter(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.CreateTemp(t.TempDir(), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &handle{File: f, tree: tree}
+	if _, err := h.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	for _, offset := range []int64{-1, math.MinInt64, math.MaxInt64, 1} {
+		if n, err := h.ReadAt(make([]byte, 1), offset); n != 0 || err == nil || strings.Contains(err.Error(), "/") {
+			t.Errorf("at %d: %d bytes, %v", offset, n, err)
+		}
+	}
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, read := h.ReadAt(make([]byte, 1), 0)
+	_, written := h.Write([]byte("x"))
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
+	if err := tree.enter(); err != nil {
+		t.Fatal(err)
+	}
+	_, made := tree.aside(place{kind: &k})
+	for _, err := range []error{read, written, made} {
+		if err == nil || strings.Contains(err.Error(), "/") {
+			t.Errorf("%v", err)
+		}
 	}
 }
 
