@@ -30,5 +30,5 @@ func (s *Service) Folders(ctx context.Context, r Request, profile, typed string)
 			return sessions.Folders{}, api.Errorf(api.CodeNotFound, "there is no profile %s", api.Quote(profile))
 		}
 	}
-	return s.Sessions.Folders(ctx, spec, typed)
+	return s.Sessions.Folders(ctx, spec, r.Identity(), typed)
 }

@@ -7,7 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -105,19 +105,12 @@ func (c *Call) trees() []sessions.Worktree {
 	})
 }
 
+// treeListWithin bounds how long worktree ls waits for git, which may run programs of an agent's (filters).
+const treeListWithin = 10 * time.Second
+
 func (c *Call) treeList(ctx context.Context) error {
 	all := c.trees()
-	rows := make([]sessions.TreeRow, len(all))
-	slots := make(chan struct{}, atOnce)
-	var work sync.WaitGroup
-	for i, w := range all {
-		slots <- struct{}{}
-		work.Go(func() {
-			defer func() { <-slots }()
-			rows[i] = c.Sessions.TreeRow(ctx, w)
-		})
-	}
-	work.Wait()
+	rows := c.Sessions.TreeRows(ctx, all, treeListWithin)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -78,7 +78,7 @@ func (r *Registry) lookAt(ctx context.Context, spec Spec) (*worktree.Look, time.
 	if _, err := r.options.Environment.resolveWith(probe, false); err != nil { // a run would ask the login shell again
 		return nil, 0
 	}
-	leave, err := r.trees.looks.enter(ctx, user)
+	leave, err := r.trees.looks.enter(ctx, uidOf(user), looksAtOnce)
 	if err != nil {
 		return nil, 0
 	}

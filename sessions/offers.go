@@ -15,6 +15,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"berth/agent"
+	"berth/keys"
 	"berth/sessions/account"
 	"berth/sessions/command"
 	"berth/terminal"
@@ -106,7 +107,7 @@ type Folders struct {
 
 // Folders completes the folder that a person types for a new session made from spec. It looks with the
 // rights of the session's user. Without a typed folder it is the spec's.
-func (r *Registry) Folders(ctx context.Context, spec Spec, typed string) (Folders, error) {
+func (r *Registry) Folders(ctx context.Context, spec Spec, by keys.Identity, typed string) (Folders, error) {
 	user, err := r.options.Environment.account(spec)
 	if err != nil {
 		return Folders{}, err
@@ -123,7 +124,8 @@ func (r *Registry) Folders(ctx context.Context, spec Spec, typed string) (Folder
 		typed = "~/"
 	}
 	base, prefix := typed[:strings.LastIndexByte(typed, '/')+1], typed[strings.LastIndexByte(typed, '/')+1:]
-	return answered(ctx, user, func() (Folders, error) {
+	asker := folderAsker{by.Share(), uidOf(user)}
+	return answered(ctx, &r.trees.folders, asker, user, func() (Folders, error) {
 		var out Folders
 		itself := belowHome(itself, home)
 		if info, err := os.Stat(itself + "/."); err == nil && info.IsDir() {
@@ -149,25 +151,21 @@ func (r *Registry) Folders(ctx context.Context, spec Spec, typed string) (Folder
 	})
 }
 
-// folderSlots bounds the questions about folders that wait for a file system.
-var folderSlots = make(chan struct{}, 8)
-
 // answered is account.As with a bound on the wait, which account.As has for another user's files only. A
 // file system that hangs keeps its slot and its goroutine until it answers.
-func answered[T any](ctx context.Context, user *account.User, work func() (T, error)) (T, error) {
+func answered[T any](ctx context.Context, of *slots[folderAsker], by folderAsker, user *account.User, work func() (T, error)) (T, error) {
 	type result struct {
 		value T
 		err   error
 	}
 	var none T
 	done := make(chan result, 1)
-	select {
-	case folderSlots <- struct{}{}:
-	case <-ctx.Done():
-		return none, fmt.Errorf("the folder doesn't answer: %w", ctx.Err())
+	leave, err := of.enter(ctx, by, foldersAtOnce)
+	if err != nil {
+		return none, fmt.Errorf("the folder doesn't answer: %w", err)
 	}
 	go func() {
-		defer func() { <-folderSlots }()
+		defer leave()
 		value, err := account.As(ctx, user, work)
 		done <- result{value, err}
 	}()

@@ -80,7 +80,7 @@ type Registry struct {
 	births   births
 	turnover turnover
 	versions versions // of the agents' programs
-	trees    trees    // what git does in sessions' folders
+	trees    trees    // what is done in sessions' folders
 
 	mu    sync.RWMutex
 	byID  map[string]*Session
@@ -100,10 +100,11 @@ type unusable struct {
 	strays []Holder // what still runs of them
 }
 
-// trees bounds what git does in sessions' folders.
+// trees bounds what is done in sessions' folders.
 type trees struct {
-	worktree.Locks       // one worktree of a repository is removed at a time: two could count on each other's branch
-	looks          looks // bounds how many sessions' folders are read by git at once
+	worktree.Locks                    // one worktree of a repository is removed at a time: two could count on each other's branch
+	looks          slots[int]         // bounds how many folders of one OS user's sessions are read by git at once, by uid
+	folders        slots[folderAsker] // bounds the questions about folders for new sessions
 }
 
 // launching is a holder whose session does not name it yet.

@@ -10,7 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"berth/agent"
 	"berth/api"
@@ -133,9 +136,9 @@ func (r *Registry) leaveTree(ctx context.Context, s *Session, discard bool) (*Tr
 
 // endTree removes a worktree, or says in a *worktree.Kept why it stays.
 func (r *Registry) endTree(ctx context.Context, w Worktree, discard bool) error {
-	unlock, err := r.trees.Lock(ctx, w.Tree.Repo)
+	unlock, err := r.lockRepo(ctx, w.spec(), w.Tree.Repo)
 	if err != nil {
-		return fmt.Errorf("wait for another removal in %s: %w", w.Tree.Repo, err)
+		return err
 	}
 	defer unlock()
 	for _, s := range r.All() {
@@ -152,6 +155,31 @@ func (r *Registry) endTree(ctx context.Context, w Worktree, discard bool) error 
 		return g.Discard(ctx, w.Tree)
 	}
 	return g.Remove(ctx, w.Tree)
+}
+
+// lockRepo waits until no other worktree of the repository is being removed. The path of the repository is what git
+// printed, or another program that the user has put in git's place. So one that the user may not write in, such as
+// another user's, is locked for this user alone.
+func (r *Registry) lockRepo(ctx context.Context, spec Spec, repo string) (unlock func(), err error) {
+	user, err := r.options.Environment.account(spec)
+	if err != nil {
+		return nil, err
+	}
+	key := repo
+	if err := user.Do(ctx, func() error { return mayWrite(repo) }); err != nil {
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("look at %s: %w", repo, ctx.Err())
+		}
+		key = fmt.Sprint(uidOf(user), " ", repo)
+	}
+	if unlock, err = r.trees.Lock(ctx, key); err != nil {
+		return nil, fmt.Errorf("wait for another removal in %s: %w", repo, err)
+	}
+	return unlock, nil
+}
+
+func mayWrite(dir string) error {
+	return unix.Faccessat(unix.AT_FDCWD, dir, unix.W_OK, unix.AT_EACCESS)
 }
 
 // RemoveWorktree removes a worktree, and not its session, which must have ended. With
@@ -215,21 +243,33 @@ func (r *Registry) forgetTree(w Worktree, e treeEvent) error {
 	return err
 }
 
-// reapTrees removes worktrees that have no session and no work.
+// reapTrees removes worktrees that have no session and no work, those of each OS user one after another. A user whose
+// filters keep git holds up the removal of no others.
 func (r *Registry) reapTrees(ctx context.Context) {
-	by := Actor{Identity: keys.Identity{Name: "berth"}}
+	users := map[string][]Worktree{}
 	for _, w := range r.leftTrees() {
-		err := r.endTree(ctx, w, false)
-		if err == nil {
-			err = r.forgetTree(w, treeEvent{By: by.By(), Why: "merged", Path: w.Tree.Path, Branch: w.Tree.Branch})
-		}
-		var kept *worktree.Kept
-		if ctx.Err() != nil {
-			return
-		}
-		if err != nil && !errors.As(err, &kept) {
-			r.log.Warn("a worktree without a session could not be looked at", "session", w.Session, "path", w.Tree.Path, "error", err)
-		}
+		users[w.User] = append(users[w.User], w)
+	}
+	var work sync.WaitGroup
+	for _, some := range users {
+		work.Go(func() {
+			for _, w := range some {
+				r.reapTree(ctx, w)
+			}
+		})
+	}
+	work.Wait()
+}
+
+func (r *Registry) reapTree(ctx context.Context, w Worktree) {
+	by := Actor{Identity: keys.Identity{Name: "berth"}}
+	err := r.endTree(ctx, w, false)
+	if err == nil {
+		err = r.forgetTree(w, treeEvent{By: by.By(), Why: "merged", Path: w.Tree.Path, Branch: w.Tree.Branch})
+	}
+	var kept *worktree.Kept
+	if err != nil && ctx.Err() == nil && !errors.As(err, &kept) {
+		r.log.Warn("a worktree without a session could not be looked at", "session", w.Session, "path", w.Tree.Path, "error", err)
 	}
 }
 
@@ -248,8 +288,20 @@ type TreeRow struct {
 	CreatedAt    api.Time `json:"created_at"`
 }
 
-// TreeRow reads a worktree's row.
-func (r *Registry) TreeRow(ctx context.Context, w Worktree) TreeRow {
+// TreeRows reads the rows of worktrees. What isn't read within that time is null.
+func (r *Registry) TreeRows(ctx context.Context, all []Worktree, within time.Duration) []TreeRow {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	rows := make([]TreeRow, len(all))
+	var work sync.WaitGroup
+	for i, w := range all {
+		work.Go(func() { rows[i] = r.treeRow(ctx, w) })
+	}
+	work.Wait()
+	return rows
+}
+
+func (r *Registry) treeRow(ctx context.Context, w Worktree) TreeRow {
 	row := TreeRow{Session: w.Session, ID: w.ID, Path: w.Tree.Path, Base: w.Tree.Onto(), CreatedAt: w.Created}
 	if w.Live != nil {
 		state := string(w.Live.Status().Now)
@@ -259,6 +311,15 @@ func (r *Registry) TreeRow(ctx context.Context, w Worktree) TreeRow {
 	if err != nil {
 		return row
 	}
+	user, err := r.options.Environment.account(w.spec())
+	if err != nil {
+		return row
+	}
+	leave, err := r.trees.looks.enter(ctx, uidOf(user), looksAtOnce)
+	if err != nil {
+		return row
+	}
+	defer leave()
 	if look, err := g.Look(ctx, w.Tree.Path); err == nil {
 		row.ChangedFiles = &look.Changed
 		row.Branch = orNil(look.Branch)

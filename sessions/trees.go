@@ -155,9 +155,9 @@ func (r *Registry) dropTree(ctx context.Context, spec Spec, dir string) error {
 	if err != nil {
 		return err
 	}
-	unlock, err := r.trees.Lock(ctx, t.Repo)
+	unlock, err := r.lockRepo(ctx, spec, t.Repo)
 	if err != nil {
-		return fmt.Errorf("wait for another removal in %s: %w", t.Repo, err)
+		return err
 	}
 	defer unlock()
 	return g.Undo(ctx, *t)

@@ -307,29 +307,29 @@ func TestLookWithoutGit(t *testing.T) {
 
 // TestLooksOfManyUsers: where git reads the folders of one OS user's sessions for long, those of others don't wait.
 func TestLooksOfManyUsers(t *testing.T) {
-	var l looks
+	var l slots[int]
 	one, other := &account.User{UID: 1001}, &account.User{UID: 1002}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	var leave func()
 	for range looksAtOnce {
 		var err error
-		if leave, err = l.enter(t.Context(), one); err != nil {
+		if leave, err = l.enter(t.Context(), uidOf(one), looksAtOnce); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := l.enter(gone, one); !errors.Is(err, context.Canceled) {
+	if _, err := l.enter(gone, uidOf(one), looksAtOnce); !errors.Is(err, context.Canceled) {
 		t.Errorf("more looks at once than a user has: %v", err)
 	}
 	for _, u := range []*account.User{other, nil} {
 		ctx, end := context.WithTimeout(t.Context(), 10*time.Second)
 		defer end()
-		if _, err := l.enter(ctx, u); err != nil {
+		if _, err := l.enter(ctx, uidOf(u), looksAtOnce); err != nil {
 			t.Errorf("%v waits for another user's looks: %v", u, err)
 		}
 	}
 	leave()
-	if _, err := l.enter(t.Context(), one); err != nil {
+	if _, err := l.enter(t.Context(), uidOf(one), looksAtOnce); err != nil {
 		t.Error(err)
 	}
 }
