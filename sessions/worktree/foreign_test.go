@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"testing"
 )
@@ -24,5 +25,38 @@ func TestForeignGit(t *testing.T) {
 			_, _, _ = g.Distance(t.Context(), tree)
 			_, _ = g.Plan(t.Context(), Tree{}, r.dir, r.root, "api")
 		}
+	}
+}
+
+// TestSubmodules: no program of a submodule's configuration runs either.
+func TestSubmodules(t *testing.T) {
+	r, inner := newRepo(t), newRepo(t)
+	r.git(r.dir, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner.dir, "inner")
+	r.git(r.dir, "commit", "-qm", "submodule")
+	sub := filepath.Join(r.dir, "inner")
+	evil, ran := filepath.Join(inner.root, "evil"), filepath.Join(inner.root, "ran")
+	r.write(inner.root, "evil", "#!/bin/sh\necho $0 $* >> "+ran+"\n")
+	if err := os.Chmod(evil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{r.dir, sub} {
+		for _, key := range []string{"core.fsmonitor", "diff.external", "diff.x.textconv", "diff.x.command", "core.pager"} {
+			r.git(dir, "config", key, evil)
+		}
+		r.git(dir, "config", "core.hooksPath", inner.root)
+	}
+	for key, value := range map[string]string{"diff.submodule": "diff", "status.submoduleSummary": "true"} {
+		r.git(r.dir, "config", key, value)
+	}
+	r.write(sub, "a.txt", "changed\n")
+	tree := Tree{Repo: filepath.Join(r.dir, ".git"), Path: r.dir, Base: "HEAD"}
+	if d, err := plain.Diff(t.Context(), tree); err != nil || d.Uncommitted == "" {
+		t.Errorf("%+v %v", d, err)
+	}
+	if look, err := plain.Look(t.Context(), tree.Path); err != nil || look.Changed != 1 {
+		t.Errorf("%+v %v", look, err)
+	}
+	if out, err := os.ReadFile(ran); err == nil {
+		t.Errorf("the submodule had programs run:\n%s", out)
 	}
 }

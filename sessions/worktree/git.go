@@ -64,6 +64,7 @@ var Options = []string{
 	"-c", "submodule.recurse=false",
 	"-c", "status.showUntrackedFiles=normal",
 	"-c", "diff.ignoreSubmodules=none",
+	"-c", "diff.submodule=short", // else git diffs in a submodule as the submodule's own configuration says
 	"-c", "diff.noprefix=false",
 	"-c", "diff.mnemonicPrefix=false",
 	"-c", "log.showSignature=false",
