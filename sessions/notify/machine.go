@@ -67,6 +67,7 @@ type Machine struct {
 	flying    map[[2]string]struct{} // rule and key of the notices that are being sent
 	tries     map[[2]string]try      // of those that failed and are sent again
 	holds     map[string]time.Time   // by rule: its service asked it to wait until then
+	served    served
 }
 
 // try says that a notice has failed n times, and when it is sent again.
@@ -255,7 +256,7 @@ func (m *Machine) Done(rule, key string) {
 	}
 }
 
-// Due returns the notices to send now: at most most of them, the oldest first. They are being sent
+// Due returns the notices to send now: at most most of them, in an order that is fair to the sessions. They are being sent
 // until Done or Again is called. next is when to call Due again at the latest; the zero time means when
 // something happens. rules gives the rules about a session.
 func (m *Machine) Due(now time.Time, most int, rules func(session string) []Rule) (due []Notice, next time.Time) {
@@ -270,12 +271,39 @@ func (m *Machine) Due(now time.Time, most int, rules func(session string) []Rule
 	for id := range m.flying {
 		busy[id[0]]++
 	}
+	ready := m.ready(now, rules, wake)
+	for _, one := range m.fair(now, ready) {
+		id := [2]string{one.rule.ID(), one.occasion.Key}
+		switch {
+		case len(due) >= most || busy[id[0]] >= ofRule: // the caller asks again after Done
+		case !m.pass(id[0], now):
+			wake(m.buckets[id[0]].at.Add(every))
+		default:
+			if m.flying == nil {
+				m.flying = map[[2]string]struct{}{}
+			}
+			m.flying[id] = struct{}{}
+			busy[id[0]]++
+			m.served[[2]string{id[0], one.occasion.Session}] = now
+			due = append(due, Notice{Rule: one.rule, Occasion: *one.occasion, Try: m.tries[id].n + 1})
+		}
+	}
+	return due, next
+}
+
+// ready lists what rules may notify about now, the oldest first, and forgets reports that no rule wants or that have
+// waited too long.
+func (m *Machine) ready(now time.Time, rules func(session string) []Rule, wake func(time.Time)) (ready []candidate) {
 	bySession := map[string][]Rule{}
 	for _, o := range slices.SortedFunc(maps.Values(m.Occasions), byAge) {
 		list, known := bySession[o.Session]
 		if !known {
 			list = rules(o.Session)
 			bySession[o.Session] = list
+		}
+		if o.Kind == KindReport && now.Sub(o.Since) > reportWaits {
+			delete(m.Occasions, o.Key)
+			continue
 		}
 		wanted := false
 		for _, r := range list {
@@ -288,24 +316,15 @@ func (m *Machine) Due(now time.Time, most int, rules func(session string) []Rule
 				wake(at)
 			case m.holds[r.ID()].After(now):
 				wake(m.holds[r.ID()])
-			case len(due) >= most || busy[r.ID()] >= ofRule: // the caller asks again after Done
-			case !m.pass(r.ID(), now):
-				wake(m.buckets[r.ID()].at.Add(every))
 			default:
-				if m.flying == nil {
-					m.flying = map[[2]string]struct{}{}
-				}
-				id := [2]string{r.ID(), o.Key}
-				m.flying[id] = struct{}{}
-				busy[r.ID()]++
-				due = append(due, Notice{Rule: r, Occasion: *o, Try: m.tries[id].n + 1})
+				ready = append(ready, candidate{occasion: o, rule: r})
 			}
 		}
-		if o.Kind == KindReport && (!wanted && !m.isFlying(o.Key) || now.Sub(o.Since) > reportWaits) {
+		if o.Kind == KindReport && !wanted && !m.isFlying(o.Key) {
 			delete(m.Occasions, o.Key)
 		}
 	}
-	return due, next
+	return ready
 }
 
 func (m *Machine) isFlying(key string) bool {
