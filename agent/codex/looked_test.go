@@ -52,6 +52,12 @@ var looked = map[string]func(s *run){
 			s.show(s.asks)
 		}
 	},
+	"two answers at an equal call before it": func(s *run) {
+		s.f.Typed(s.now)
+		s.f.Answered(s.dialog().ID, false)
+		s.calls("b", "/w")
+		s.show(s.asks)
+	},
 	"a key allows a call that is drawn like it": func(s *run) {
 		s.calls("b", "/srv")
 		s.f.Answered(s.dialog().ID, true)
@@ -133,31 +139,36 @@ func TestAnsweredCallsAreForgotten(t *testing.T) {
 	}
 }
 
-// TestOneOfTwoWasAnswered: of two calls that are drawn alike one was answered, and it isn't known which. Both are named for an
-// hour after that, and while the agent doesn't rest.
+// TestOneOfTwoWasAnswered: of two calls that are drawn alike one was answered, and it isn't known which; or a hook has taken a refusal,
+// and it isn't known whether it passed that on. The calls are named for an hour after that, and while the agent doesn't rest.
 func TestOneOfTwoWasAnswered(t *testing.T) {
-	for _, after := range []time.Duration{time.Minute, 59 * time.Minute, time.Hour} {
-		for _, rests := range []bool{true, false} {
-			s := newRun(t)
-			s.calls("a", "/w")
-			s.calls("b", "/sub")
-			s.f.Answered(s.dialog().ID, true)
-			s.show(s.works)
-			s.ends("a")
-			s.ends("b")
-			s.now = s.now.Add(after)
-			if rests {
-				s.event("Stop", "")
-				for range 20 {
-					s.show(s.rests)
+	for name, answer := range map[string]func(s *run){
+		"by a key":  func(s *run) { s.calls("b", "/sub"); s.f.Answered(s.dialog().ID, true) },
+		"by a hook": looked["a forged hook takes the refusal"],
+	} {
+		for _, after := range []time.Duration{time.Minute, 59 * time.Minute, time.Hour} {
+			for _, rests := range []bool{true, false} {
+				s := newRun(t)
+				s.calls("a", "/w")
+				s.dialog()
+				answer(s)
+				s.show(s.works)
+				s.ends("a")
+				s.ends("b")
+				s.now = s.now.Add(after)
+				if rests {
+					s.event("Stop", "")
+					for range 20 {
+						s.show(s.rests)
+					}
+					s.message()
 				}
-				s.message()
-			}
-			s.calls("c", "/srv")
-			s.requests("", "/srv")
-			both := len(s.stays()) == 1 && strings.Contains(s.stays()[0], orInDir)
-			if both != (after < time.Hour || !rests) {
-				t.Errorf("after %s, rests %v: both are named: %v", after, rests, both)
+				s.calls("c", "/srv")
+				s.requests("", "/srv")
+				all := s.stays()
+				if named := len(all) == 1 && strings.Contains(all[0], orInDir); named != (after < time.Hour || !rests) {
+					t.Errorf("%s, after %s, rests %v: a key answers %q", name, after, rests, all)
+				}
 			}
 		}
 	}
