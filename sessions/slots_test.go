@@ -36,7 +36,9 @@ func TestFoldersOfManyCallers(t *testing.T) {
 		t.Errorf("more than one caller may ask: %v", err)
 	}
 	by.Name = "other"
-	found, err := p.reg.Folders(t.Context(), Defaults(), by, "/")
+	inTime, end := context.WithTimeout(t.Context(), patience)
+	defer end()
+	found, err := p.reg.Folders(inTime, Defaults(), by, "/")
 	if err != nil || !found.Exists {
 		t.Errorf("%+v %v", found, err)
 	}

@@ -1,6 +1,7 @@
 package track
 
 import (
+	"strings"
 	"time"
 
 	"berth/agent"
@@ -22,6 +23,9 @@ func (t *Track) hook(r hold.Record) (told loop.Outcome, err error) {
 		t.hooks.hook(h)
 	}
 	e := HookEvent{Event: h.Event, Bytes: h.Bytes, Payload: h.Payload, Head: h.Head, Truncated: h.Truncated || h.Head != "" && !h.File, Malformed: h.Malformed}
+	if !written {
+		t.shorten(&e, t.env.Now())
+	}
 	payload := []byte(h.Payload)
 	if h.File {
 		if whole, err := hold.ReadHook(t.env.Dir, r.N); err == nil {
@@ -58,6 +62,31 @@ func (t *Track) hook(r hold.Record) (told loop.Outcome, err error) {
 	}
 	told.Events = append([]events.Event{{Type: eventHook, Cause: r.N, Data: e}}, also...)
 	return told, nil
+}
+
+// Bounds of the payloads that events of one session's hooks have, in KiB: so many at once, and one more in each pause. Any
+// process of a session can send hooks, which else push the events of other sessions out of the log within a minute.
+const (
+	payloadsMost  = 16 << 10
+	payloadsPause = time.Second / 16
+	shortHead     = 1 << 10 // bytes of a payload that an event has beyond that
+)
+
+// shorten leaves the beginning of an event's payload if the session's hooks have brought too much. The control log has
+// all of it.
+func (t *Track) shorten(e *HookEvent, now time.Time) {
+	if t.payloads == nil {
+		full := loop.Full(payloadsMost, payloadsPause, now)
+		t.payloads = &full
+	}
+	text := string(e.Payload)
+	if text == "" {
+		text = e.Head
+	}
+	if len(text) <= shortHead || t.payloads.TakeSome((len(text)+1023)>>10, now) == 0 {
+		return
+	}
+	e.Payload, e.Head = nil, strings.ToValidUTF8(text[:shortHead], "")
 }
 
 // coalesced emits one event for hook events that the holder only counted.

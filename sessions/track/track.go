@@ -25,6 +25,7 @@ import (
 	"berth/api"
 	"berth/detect"
 	"berth/detect/tail"
+	"berth/sessions/loop"
 )
 
 // Track is the part. New makes one. The loop alone uses it.
@@ -39,6 +40,7 @@ type Track struct {
 	park     limit  // the error that made the state parked
 	mode     string // the agent's mode in the last event about it; empty: none yet
 	hooks    HookCounts
+	payloads *loop.Allowance // KiB of payloads in events; nil: none yet
 
 	d         *detection     // nil for a program without a driver
 	left      *detect.Result // what the program's end has changed; End sets it for Ended
