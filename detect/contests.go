@@ -245,12 +245,13 @@ func (f *Fold) found() {
 	bare := func(since time.Time) bool {
 		return !m.Screen.Bare.IsZero() && f.now.Sub(latest(m.Screen.Bare, m.Screen.Changed, since)) >= silence
 	}
+	rests := func(since time.Time) bool { return bare(since) && !f.covered() }
 	m.Lost = slices.DeleteFunc(m.Lost, func(r *request) bool {
 		return bare(r.Opened) || !r.Waits && !f.faint(r.Prompt) && r.Key != m.Screen.Key
 	})
-	f.pastRests(bare)
-	m.Unasked = slices.DeleteFunc(m.Unasked, func(c call) bool { return bare(c.Since) && f.mayForget(c.Look) })
-	if bare(m.Plain) {
+	f.pastRests(rests)
+	m.Unasked = slices.DeleteFunc(m.Unasked, func(c call) bool { return rests(c.Since) && f.mayForget(c.Look) })
+	if rests(m.Plain) {
 		m.Plain = time.Time{}
 	}
 	m.Forgotten = m.Forgotten && (len(m.Lost) > 0 || len(m.Unasked) > 0 || !bare(time.Time{}))

@@ -3,6 +3,8 @@ package detect
 import (
 	"slices"
 	"time"
+
+	"berth/agent"
 )
 
 // Several calls may be drawn alike: equal ones, and those that differ in what no dialog draws. Nothing that a process of the
@@ -80,8 +82,16 @@ func (f *Fold) tally(look string) *tally {
 	return m.Looks[look]
 }
 
+// takes records that an answer may have reached the last dialog.
+func (f *Fold) takes(look string) {
+	if l := &f.m.Look; l.Key == look {
+		l.Taken = f.now
+	}
+}
+
 // gives counts an answer at a dialog of that look. Several keys at one dialog are one answer: by tells dialogs apart.
 func (f *Fold) gives(look, by string) {
+	f.takes(look)
 	t := f.tally(look)
 	if t == nil {
 		return
@@ -108,9 +118,13 @@ func (f *Fold) Answered(id string, allows bool) {
 			continue
 		}
 		r.Allowed = r.Allowed || allows
-		if r.Hook == "" || allows && f.drewOne(r) {
+		t := f.tally(lookOf(r.Key))
+		switch {
+		case r.Hook == "", allows && f.drewOne(r):
 			f.gives(lookOf(r.Key), id)
-		} else if t := f.tally(lookOf(r.Key)); t != nil {
+		case r.Prompt.Type != agent.PromptPermission: // it allows no call
+			f.takes(lookOf(r.Key))
+		case t != nil:
 			t.At = f.now
 		}
 	}
@@ -127,6 +141,13 @@ func (f *Fold) drewOne(r *request) bool {
 func (f *Fold) mayForget(look string) bool {
 	t := f.m.Looks[look]
 	return f.isAnswered(look) || t != nil && !t.At.IsZero() && f.now.Sub(t.At) >= pastFor
+}
+
+// covered reports whether the last dialog of a call has left the screen without an answer. Another process can have drawn over it,
+// so its agent doesn't rest, and the calls after it are still to ask.
+func (f *Fold) covered() bool {
+	l := &f.m.Look
+	return l.Key != "" && l.Taken.IsZero() && f.now.Sub(l.Gone) < pastFor
 }
 
 // oneLook is the look of two equal calls that are kept as one. An unanswered one counts.

@@ -177,6 +177,7 @@ type forgotten struct {
 type look struct {
 	Key         string
 	Since, Gone time.Time
+	Taken       time.Time // when an answer may have reached it
 }
 
 // tally counts the answers at dialogs of one look, and the calls whose dialogs may have had it.

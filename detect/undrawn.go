@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"berth/agent"
 )
@@ -199,7 +200,13 @@ func (f *Fold) looksAt() {
 		m.Look.Gone = f.now
 	}
 	// A dialog that outlasts an answer wasn't answered by it, or it is the next one, which looks the same.
-	if t := m.Looks[was.Key]; t != nil && was.Gone.IsZero() && t.Given >= t.Of && f.now.Sub(t.At) >= typedHolds {
+	if !was.Gone.IsZero() {
+		return
+	}
+	if f.now.Sub(was.Taken) >= typedHolds {
+		m.Look.Taken = time.Time{}
+	}
+	if t := m.Looks[was.Key]; t != nil && t.Given >= t.Of && f.now.Sub(t.At) >= typedHolds {
 		t.Given, t.By = t.Of-1, ""
 	}
 }

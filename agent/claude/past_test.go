@@ -263,3 +263,66 @@ func TestCoveredDialogIsNotRest(t *testing.T) {
 		}
 	}
 }
+
+// TestRestAfterAQuestion: a question that its hook has answered doesn't keep Berth from forgetting past calls at rest.
+func TestRestAfterAQuestion(t *testing.T) {
+	s := newLogged(t)
+	s.hook(`{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt_id":"t","prompt":"x"}`, "")
+	s.ran(1, "Bash", fmt.Sprintf(`{"command":"ls%s; rm -rf x","description":"List"}`, strings.Repeat(`\t`, 40)))
+	s.logsCalls([]string{"AskUserQuestion", questionOf("Which color?")})
+	s.asks("AskUserQuestion", questionOf("Which color?"), "5")
+	s.show(asksColor("Which color?"))
+	held, _ := s.f.HeldBy("5")
+	s.f.Answered(held.ID, false)
+	s.f.Apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: agent.CauseDelivered, Hook: "5", Time: s.step()})
+	s.show(atComposer(""))
+	s.hook(`{"session_id":"s","hook_event_name":"Stop","prompt_id":"t"}`, "")
+	s.pass(8 * time.Second)
+	s.hook(`{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt_id":"u","prompt":"y"}`, "")
+	s.logsCalls([]string{"Bash", `{"command":"ls","description":"List"}`})
+	s.hook(`{"session_id":"s","hook_event_name":"PermissionRequest","prompt_id":"u","tool_name":"Bash","tool_input":{"command":"ls","description":"List"}}`, "")
+	r := plainCommand("Bash command", "ls")
+	s.show(r)
+	s.pass(2 * time.Second)
+	if p := s.find("ls"); p == nil || !s.keyed(p.ID, r.Dialog) {
+		t.Errorf("%+v", p)
+	}
+}
+
+// TestAnswerOfOneOfEqualPastCalls: two equal calls were reported as over before their dialogs, and a key answers the first one's. The
+// other's, which another process covers, still counts.
+func TestAnswerOfOneOfEqualPastCalls(t *testing.T) {
+	const unsafe = `{"command":"ls","description":"List","dangerouslyDisableSandbox":true}`
+	s := newLogged(t)
+	begins := func(turn string) {
+		s.hook(`{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt_id":"`+turn+`","prompt":"x"}`, "")
+	}
+	begins("t")
+	s.ran(1, "Bash", unsafe)
+	s.ran(2, "Bash", unsafe)
+	r := plainCommand("Bash command", "ls")
+	s.asks("Bash", unsafe, "")
+	s.show(r)
+	s.f.Typed(s.step())
+	s.show(atComposer("✻ Thinking… (3s · esc to interrupt)\n\n"))
+	s.show(r)
+	s.show(atComposer(""))
+	s.hook(`{"session_id":"s","hook_event_name":"Stop","prompt_id":"t"}`, "")
+	s.pass(8 * time.Second)
+	begins("u")
+	s.logsCalls([]string{"Bash", `{"command":"ls","description":"List"}`})
+	s.hook(`{"session_id":"s","hook_event_name":"PermissionRequest","prompt_id":"u","tool_name":"Bash","tool_input":{"command":"ls","description":"List"}}`, "")
+	s.show(r)
+	s.pass(3 * time.Second)
+	keyed := 0
+	for _, p := range s.f.Status().Requests {
+		if s.keyed(p.ID, r.Dialog) {
+			if keyed++; !strings.Contains(text(p.Text), "dangerouslyDisableSandbox") {
+				t.Errorf("a key answers %q", text(p.Text))
+			}
+		}
+	}
+	if keyed == 0 {
+		t.Error("no key answers")
+	}
+}

@@ -25,8 +25,10 @@ func (s *seen) release(id string) {
 }
 
 // asksInSomeFolder is the dialog of ls: it doesn't show the folder.
-func asksInSomeFolder() *agent.Reading {
-	return draw("  \x1b[1mWould you like to run the following command?\x1b[22m\n\n  Environment: local\n\n  Reason: May I?\n\n  $ ls\n\n\n› 1. Yes, proceed (y)\n  2. No, and tell Codex what to do differently (esc)\n\n  Press enter to confirm or esc to cancel", -1, 0)
+func asksInSomeFolder() *agent.Reading { return asksToRun("ls") }
+
+func asksToRun(command string) *agent.Reading {
+	return draw("  \x1b[1mWould you like to run the following command?\x1b[22m\n\n  Environment: local\n\n  Reason: May I?\n\n  $ "+command+"\n\n\n› 1. Yes, proceed (y)\n  2. No, and tell Codex what to do differently (esc)\n\n  Press enter to confirm or esc to cancel", -1, 0)
 }
 
 // TestFolderOfACommand: a hook reports the folder that a command would run in. The prompt shows it where

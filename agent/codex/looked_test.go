@@ -63,12 +63,42 @@ var looked = map[string]func(s *run){
 		s.f.Answered(s.dialog().ID, true)
 		s.show(s.asks)
 	},
+	"an arrow at the terminal, and a key allows a call before it": func(s *run) {
+		s.calls("b", "/srv")
+		s.f.Typed(s.now)
+		s.stays()
+		s.f.Answered(s.dialog().ID, true)
+		s.next()
+	},
+	"an arrow, the dialog is covered for a moment, and a key at the terminal allows a call before it": func(s *run) {
+		s.calls("b", "/srv")
+		s.show(s.asks)
+		s.f.Typed(s.now)
+		s.show(s.works)
+		s.show(s.asks)
+		s.f.Typed(s.now)
+		s.next()
+	},
+	"it and an equal call are reported as over, and a key allows the other one": func(s *run) {
+		s.calls("b", "/w")
+		s.show(s.asks)
+		s.ends("a")
+		s.ends("b")
+		s.f.Answered(s.dialog().ID, true)
+		s.next()
+	},
 	"a key, and the dialog stays": func(s *run) {
 		s.f.Typed(s.now)
 		for range 8 {
 			s.show(s.asks)
 		}
 	},
+}
+
+// next is the next dialog, a moment after the one before.
+func (s *run) next() {
+	s.show(s.works)
+	s.show(s.asks)
 }
 
 // TestCoveredWithoutAnswer: nothing but an answer at its dialog makes Berth forget a call. The prompt of a forged report in another
@@ -192,4 +222,23 @@ func (s *run) again(dir string) {
 	s.calls("b", dir)
 	s.dialog()
 	s.f.Typed(s.now)
+}
+
+// TestBehindACoveredDialog: a call waits for the answer at the dialog of another command. Another process covers that dialog until the
+// agent seems to rest. The call still counts when its own dialog comes.
+func TestBehindACoveredDialog(t *testing.T) {
+	s := newRun(t)
+	s.line(`{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"pwd\",\"sandbox_permissions\":\"require_escalated\",\"justification\":\"May I?\"}","call_id":"a"}`)
+	s.calls("b", "/srv")
+	first := asksToRun("pwd")
+	s.show(first)
+	s.event("Stop", "")
+	for range 20 {
+		s.show(s.rests)
+	}
+	s.message()
+	s.f.Answered(s.show(first).ID, true)
+	if all := s.stays(); len(all) != 1 || !strings.Contains(all[0], "/srv") {
+		t.Errorf("a key answers %q", all)
+	}
 }
