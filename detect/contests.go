@@ -109,7 +109,7 @@ func (f *Fold) unasked(over ...call) {
 			continue
 		}
 		if i := slices.IndexFunc(m.Unasked, same); i >= 0 {
-			c.Look = f.oneLook(c.Look, m.Unasked[i].Look)
+			c.Look, c.Joined = f.oneLook(c.Look, m.Unasked[i].Look), true // it is several calls
 			m.Unasked = slices.Delete(m.Unasked, i, i+1)
 		}
 		c.Since = f.now

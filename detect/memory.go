@@ -156,6 +156,7 @@ type call struct {
 	Allowed                    bool           // by a key of Berth, at that dialog
 	Logged                     string         // its input in the session log; empty if that hasn't reported it
 	Look                       string         // of the last dialog on the screen that may be its dialog
+	Joined                     bool           // no other permission changes what it asks
 }
 
 // pastCall is a call of the session log that was reported as over.

@@ -1,8 +1,6 @@
 package detect
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -133,20 +131,43 @@ func (f *Fold) named(fact *agent.Fact) *agent.Fact {
 }
 
 // joined returns the fact with what only its call has, for agents that name that call. The call asks the
-// same from then on.
+// same from then on. Any process of the session can report that too, so two reports that differ are two calls.
 func (f *Fold) joined(fact *agent.Fact) *agent.Fact {
 	joiner, ok := f.driver.(agent.CallJoiner)
 	if !ok || fact.Call == "" {
 		return fact
 	}
-	whole := *fact
+	whole, known := *fact, false
+	var other *call
 	f.eachCall(func(c *call) {
-		if c.ID == fact.Call {
-			whole.Request = joiner.WithCall(fact.Request, []byte(c.Input))
-			f.keepAsks(c, &whole)
+		if c.ID != fact.Call {
+			return
 		}
+		whole.Request = joiner.WithCall(fact.Request, []byte(c.Input))
+		if c.Joined && f.asksElse(c, &whole) {
+			copied := *c
+			other = &copied
+			return
+		}
+		known, c.Joined = true, true
+		f.keepAsks(c, &whole)
 	})
+	if other != nil && !known {
+		other.Asked, other.Allowed = false, false
+		f.keepAsks(other, &whole)
+		f.addCall(*other)
+	}
 	return &whole
+}
+
+// nameCall finds the tool call that the prompt is about, so that the call's end closes the prompt
+// even if the answer changed the input.
+func (f *Fold) nameCall(r *request) {
+	for _, c := range f.m.Calls {
+		if r.Call == "" && c.Tool == r.Tool && c.Agent == r.Agent && c.Input == r.Input {
+			r.Call = c.ID
+		}
+	}
 }
 
 // join puts the agent's report into a prompt that showed the same. Its id, its options and its
@@ -258,16 +279,6 @@ func (f *Fold) open(p *agent.Request, fact *agent.Fact, told bool) *request {
 	return r
 }
 
-// nameCall finds the tool call that the prompt is about, so that the call's end closes the prompt
-// even if the answer changed the input.
-func (f *Fold) nameCall(r *request) {
-	for _, c := range f.m.Calls {
-		if r.Call == "" && c.Tool == r.Tool && c.Agent == r.Agent && c.Input == r.Input {
-			r.Call = c.ID
-		}
-	}
-}
-
 // closeAll closes the prompts that over returns true for. If there are any, they are the reason for
 // the next transition.
 func (f *Fold) closeAll(how string, s agent.Source, cause string, stopped bool, over func(*request) bool) {
@@ -377,10 +388,7 @@ func (f *Fold) toolStarted(fact *agent.Fact) {
 		c.Logged = c.Input
 	}
 	f.keepAsks(&c, fact)
-	if m.Calls = append(m.Calls, c); len(m.Calls) > callsKept {
-		f.unasked(m.Calls[0])
-		m.Calls = append([]call(nil), m.Calls[1:]...)
-	}
+	f.addCall(c)
 	f.learn(&c)
 	if fact.Agent != "" || m.ended(fact.Turn) && m.Turn.Phase != ending {
 		return
@@ -390,6 +398,14 @@ func (f *Fold) toolStarted(fact *agent.Fact) {
 	}
 	if m.Turn.Phase != "" {
 		m.Activity = agent.Uses(f.driver, fact.Tool, fact.Input)
+	}
+}
+
+func (f *Fold) addCall(c call) {
+	m := &f.m
+	if m.Calls = append(m.Calls, c); len(m.Calls) > callsKept {
+		f.unasked(m.Calls[0])
+		m.Calls = append([]call(nil), m.Calls[1:]...)
 	}
 }
 
@@ -475,25 +491,4 @@ func (f *Fold) acting(fact *agent.Fact) {
 		}
 	}
 	m.Activity = fact.Activity
-}
-
-// canonical is JSON with its keys in order and without blanks.
-func canonical(raw json.RawMessage) string {
-	if len(raw) == 0 {
-		return ""
-	}
-	if agent.Repeats(raw) {
-		return string(raw) // parsers disagree on which of two equal names wins
-	}
-	var v any
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if d.Decode(&v) != nil {
-		return string(raw)
-	}
-	out, err := json.Marshal(v)
-	if err != nil {
-		return string(raw)
-	}
-	return string(out)
 }

@@ -220,3 +220,44 @@ func TestForgottenFolder(t *testing.T) {
 		}
 	}
 }
+
+// TestPermissionTwice: another process writes a permission with the id of a call into the log too, or with that of an equal call which
+// it has reported as over. What the call's own permission says counts as well.
+func TestPermissionTwice(t *testing.T) {
+	for _, forge := range []func(s *talk){
+		func(s *talk) { s.asks("a", in("/srv/ws")) },
+		func(s *talk) {
+			s.over("a")
+			s.calls("c", "")
+			s.asks("c", in("/etc"))
+			s.over("c")
+			s.calls("d", "")
+			s.over("d")
+			s.asks("d", in("/srv/ws"))
+		},
+	} {
+		s := newTalk(t)
+		s.calls("a", "")
+		s.asks("a", in("/etc"))
+		s.show()
+		forge(s)
+		s.over("a")
+		s.over("d")
+		for range 4 {
+			s.now = s.now.Add(100 * time.Millisecond)
+			s.f.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: shown("x"), Time: s.now})
+		}
+		s.asks("b", in("/srv/ws"))
+		for range 6 {
+			s.show()
+		}
+		if p, keyed := s.show(); keyed && !strings.Contains(agent.Value(p.Text), "/etc") {
+			t.Errorf("a key answers %q", agent.Value(p.Text))
+		}
+	}
+}
+
+func (s *talk) over(id string) {
+	s.log("permission.completed", `{"toolCallId":"`+id+`","requestId":"r"}`)
+	s.log("tool.execution_complete", `{"toolCallId":"`+id+`","success":true}`)
+}
