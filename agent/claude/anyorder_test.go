@@ -1,0 +1,58 @@
+package claude_test
+
+import (
+	"fmt"
+	"testing"
+
+	"berth/agent"
+	"berth/agent/claude"
+	"berth/test/anyorder"
+)
+
+// ordered is a command with and without the sandbox, and with a time. Its dialog draws neither. The log is written after the dialog.
+func ordered(t *testing.T) *anyorder.Agent {
+	inputs := []string{"", `,"dangerouslyDisableSandbox":true`, `,"timeout":7`}
+	for i, more := range inputs {
+		inputs[i] = `{"command":"ls","description":"List"` + more + `}`
+	}
+	event := func(name, more string) func(string, int) []agent.Fact {
+		return func(id string, n int) []agent.Fact {
+			facts, err := claude.Driver{}.Hook(fmt.Appendf(nil, `{"session_id":"s","hook_event_name":%q,"prompt_id":"t"%s,"tool_name":"Bash","tool_use_id":%q,"tool_input":%s}`, name, more, id, inputs[n]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return facts
+		}
+	}
+	line := func(text string) []agent.Fact {
+		facts, err := claude.Driver{}.Log([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return facts
+	}
+	ends := event("PostToolUse", "")
+	return &anyorder.Agent{
+		Driver: claude.Driver{}, Dir: "/w", Adds: true, Lines: []string{"", "dangerouslyDisableSandbox: true", "timeout: 7"},
+		Report: map[anyorder.Event]func(string, int) []agent.Fact{
+			anyorder.Logged: func(id string, n int) []agent.Fact {
+				return line(`{"type":"assistant","sessionId":"s","message":{"content":[{"type":"tool_use","id":"` + id + `","name":"Bash","input":` + inputs[n] + `}]}}`)
+			},
+			anyorder.Began:  event("PreToolUse", ""),
+			anyorder.Asks:   event("PermissionRequest", ""),
+			anyorder.AsksAs: event("PermissionRequest", `,"agent_id":"x","agent_type":"y"`),
+			anyorder.Over: func(id string, n int) []agent.Fact {
+				return append(ends(id, n), line(`{"type":"user","sessionId":"s","promptId":"t","message":{"content":[{"type":"tool_result","tool_use_id":"`+id+`","content":"x"}]}}`)...)
+			},
+			anyorder.Step:    event("PostToolBatch", ""),
+			anyorder.Stop:    event("Stop", ""),
+			anyorder.Message: event("UserPromptSubmit", `,"prompt":"x"`),
+		},
+		Before: []anyorder.Event{anyorder.Began}, After: []anyorder.Event{anyorder.Logged},
+		Dialog: []*agent.Reading{plainCommand("Bash command", "ls"), asksOfCommand("List", "ls")},
+		Works:  atComposer("✻ Thinking… (3s · esc to interrupt)\n\n"), Composer: atComposer(""),
+	}
+}
+
+// TestAnyOrder: whatever another process reports and draws, a key allows no command whose prompt leaves out what its dialog does.
+func TestAnyOrder(t *testing.T) { anyorder.Play(t, ordered(t), 40, 60) }

@@ -1,0 +1,58 @@
+package copilot_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"berth/agent"
+	"berth/agent/copilot"
+	"berth/test/anyorder"
+)
+
+// ordered is a command in three folders. Its dialog draws none. The log is written after the dialog.
+func ordered(t *testing.T) *anyorder.Agent {
+	dirs := []string{"/srv/ws", "/etc", "/srv"}
+	log := func(kind, data string) []agent.Fact {
+		facts, err := copilot.Driver{}.Log([]byte(`{"type":"` + kind + `","data":` + data + `}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return facts
+	}
+	hook := func(name string) func(string, int) []agent.Fact {
+		return func(string, int) []agent.Fact {
+			facts, err := copilot.Driver{}.Hook([]byte(`{"session_id":"s","hook_event_name":"` + name + `","prompt":"x"}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return facts
+		}
+	}
+	asks := func(more string) func(string, int) []agent.Fact {
+		return func(id string, n int) []agent.Fact {
+			return log("permission.requested", fmt.Sprintf(`{%s"permissionRequest":{"kind":"shell","toolCallId":%q,"fullCommandText":"touch one.txt","intention":"Run it","commandSegments":[%s]}}`, more, id, in(dirs[n])))
+		}
+	}
+	return &anyorder.Agent{
+		Driver: copilot.Driver{}, Dir: "/srv/ws", Lines: []string{"", `workingDirectory: "/etc"`, `workingDirectory: "/srv"`},
+		Report: map[anyorder.Event]func(string, int) []agent.Fact{
+			anyorder.Logged: func(id string, _ int) []agent.Fact {
+				return log("tool.execution_start", `{"toolCallId":"`+id+`","toolName":"bash","arguments":{"command":"touch one.txt","description":"Run it"}}`)
+			},
+			anyorder.Asks:   asks(""),
+			anyorder.AsksAs: asks(`"parentToolCallId":"x",`),
+			anyorder.Over: func(id string, _ int) []agent.Fact {
+				return append(log("permission.completed", `{"toolCallId":"`+id+`","requestId":"r"}`), log("tool.execution_complete", `{"toolCallId":"`+id+`","success":true}`)...)
+			},
+			anyorder.Stop:    hook("Stop"),
+			anyorder.Message: hook("UserPromptSubmit"),
+		},
+		After:  []anyorder.Event{anyorder.Logged, anyorder.Asks},
+		Dialog: []*agent.Reading{shown(command(" ❯ 1. Yes", "   2. No, and tell Copilot what to do differently (Esc to stop)")...)},
+		Works:  shown("x"), Composer: shown("╻"+strings.Repeat("▄", 79), "┃", "╹"+strings.Repeat("▀", 79), " ? for shortcuts"),
+	}
+}
+
+// TestAnyOrder: whatever another process reports and draws, a key allows no command in a folder that its prompt doesn't name.
+func TestAnyOrder(t *testing.T) { anyorder.Play(t, ordered(t), 40, 60) }

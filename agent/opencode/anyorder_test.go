@@ -1,0 +1,46 @@
+package opencode_test
+
+import (
+	"fmt"
+	"testing"
+
+	"berth/agent"
+	"berth/agent/opencode"
+	"berth/test/anyorder"
+)
+
+// ordered is a command in three folders. Its dialog draws none.
+func ordered(t *testing.T) *anyorder.Agent {
+	const command = "touch one.txt && echo ran-one"
+	inputs := []string{`{"command":"` + command + `"}`, `{"command":"` + command + `","workdir":"/etc"}`, `{"command":"` + command + `","workdir":"/srv"}`}
+	event := func(name, more string) func(string, int) []agent.Fact {
+		return func(id string, n int) []agent.Fact {
+			facts, err := opencode.Driver{}.Hook(fmt.Appendf(nil, `{"event":%q,"session":"ses_1","text":"go on"%s,"permission":"bash","metadata":{"command":%q},"call":%q,"tool":"bash","input":%s}`, name, more, command, id, inputs[n]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return facts
+		}
+	}
+	all := screens(t)
+	wide := opencode.Driver{}.Screen(all["bash"]["60x20"])
+	wide.Dialog.Partial, wide.Dialog.Options[0].Focused = false, true
+	return &anyorder.Agent{
+		Driver: opencode.Driver{}, Dir: "/ws", Lines: []string{"", `workdir: "/etc"`, `workdir: "/srv"`},
+		Report: map[anyorder.Event]func(string, int) []agent.Fact{
+			anyorder.Began:   event("tool.before", ""),
+			anyorder.Asks:    event("permission.asked", ""),
+			anyorder.AsksAs:  event("permission.asked", `,"agent":"ses_2","agent_type":"y"`),
+			anyorder.Over:    event("tool.after", ""),
+			anyorder.Step:    event("step", ""),
+			anyorder.Stop:    event("idle", ""),
+			anyorder.Message: event("turn", ""),
+		},
+		Before: []anyorder.Event{anyorder.Began},
+		Dialog: []*agent.Reading{drawnBash(t), wide},
+		Works:  opencode.Driver{}.Screen(all["slow"]["80x24"]), Composer: opencode.Driver{}.Screen(all["plain"]["80x24"]),
+	}
+}
+
+// TestAnyOrder: whatever another process reports and draws, a key allows no command in a folder that its prompt doesn't name.
+func TestAnyOrder(t *testing.T) { anyorder.Play(t, ordered(t), 40, 60) }
