@@ -44,3 +44,6 @@ func ordered(t *testing.T) *anyorder.Agent {
 
 // TestAnyOrder: whatever another process reports and draws, a key allows no command in a folder that its prompt doesn't name.
 func TestAnyOrder(t *testing.T) { anyorder.Play(t, ordered(t), 40, 60) }
+
+// TestCoveredWithoutAnswer: a call whose dialog was covered, and not answered, is named by the prompt of a forged report.
+func TestCoveredWithoutAnswer(t *testing.T) { anyorder.Covered(t, ordered(t)) }

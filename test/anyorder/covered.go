@@ -1,0 +1,79 @@
+package anyorder
+
+import (
+	"math/rand"
+	"testing"
+	"time"
+
+	"berth/agent"
+	"berth/detect"
+)
+
+// looked are what may happen to a call whose dialog is on the screen, and isn't answered.
+var looked = map[string]func(w *world){
+	"nothing":                            func(*world) {},
+	"a message is typed at the composer": func(w *world) { w.covers(4); w.f.TypedMessage(w.now) },
+	"a person types at the composer, seconds later": func(w *world) { w.covers(32); w.f.Typed(w.now) },
+	"a forged hook takes the refusal": func(w *world) {
+		w.report(Asks, "", w.open.line, "9")
+		if p, held := w.f.HeldBy("9"); held {
+			w.f.Answered(p.ID, false)
+			w.apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: agent.CauseDelivered, Hook: "9"})
+		}
+	},
+	"a key allows an equal call before it": func(w *world) { w.begins("c2", w.open.line); w.key(); w.pass(4) },
+	"keys at the terminal allow an equal call before it": func(w *world) {
+		w.begins("c2", w.open.line)
+		for range 4 {
+			w.f.Typed(w.now)
+			w.pass(4)
+		}
+	},
+	"a key allows a call that is drawn like it": func(w *world) { w.begins("c2", 2); w.key(); w.pass(4) },
+}
+
+func (w *world) covers(frames int) { w.covered = w.a.Composer; w.pass(frames) }
+
+func (w *world) begins(id string, line int) {
+	for _, list := range [][]Event{w.a.Before, w.a.After} {
+		for _, e := range list {
+			w.report(e, id, line, "")
+		}
+	}
+	w.pass(4)
+}
+
+func (w *world) key() {
+	if p := w.answers(); p != nil {
+		w.f.Answered(p.ID, true)
+	}
+}
+
+// Covered plays that another process reports the end of a call and covers its dialog until the agent seems to rest, and then reports
+// another call. Nothing but an answer at its dialog makes Berth forget a call, and neither does a restart.
+func Covered(t *testing.T, a *Agent) {
+	t.Helper()
+	for name, happens := range looked {
+		for _, restarts := range []bool{false, true} {
+			for own, other := range []int{1, 0} {
+				now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+				w := &world{t: t, a: a, r: rand.New(rand.NewSource(1)), f: detect.New(a.Driver, detect.Options{Start: now, Dir: a.Dir}), now: now}
+				w.say("%s, restarts %v, of a call with %q", name, restarts, a.Lines[own])
+				w.report(Message, "", 0, "")
+				w.open = &call{id: "c1", line: own, begun: now}
+				w.begins("c1", own)
+				happens(w)
+				w.report(Over, "c1", own, "")
+				w.report(Over, "c2", own, "")
+				w.report(Stop, "", 0, "")
+				if w.covers(80); restarts {
+					w.restart()
+				}
+				w.report(Message, "", 0, "")
+				w.report(Asks, "c3", other, "")
+				w.covered = nil
+				w.pass(48)
+			}
+		}
+	}
+}
