@@ -49,10 +49,11 @@ func (f *Fold) needsLog(r *request, d *agent.Dialog) bool {
 	return reads && f.m.Hooked && f.m.Logs && r.Prompt.OnScreen && d != nil && d.Tool != "" && d.Agent == "" && !d.Cut && d.Type != agent.PromptForm && ofWork(d)
 }
 
-// lacksPages reports whether the questions were only seen. The session log has those of all pages, and it comes up to 0.7 s later.
-// In the first turn that may be the first that is read of the log.
+// lacksPages reports whether the questions were only seen, and the session log has those of all pages up to 0.7 s later. In the
+// first turn that may be the first that is read of the log.
 func (f *Fold) lacksPages(r *request, d *agent.Dialog) bool {
-	return d != nil && d.Type == agent.PromptQuestion && d.Tool != "" && ofWork(d) && r.Prompt.OnScreen && r.seenOnly() && r.Prompt.Type == d.Type
+	_, reads := f.driver.(agent.CallLogReader)
+	return reads && d != nil && d.Type == agent.PromptQuestion && d.Tool != "" && ofWork(d) && r.Prompt.OnScreen && r.seenOnly() && r.Prompt.Type == d.Type
 }
 
 // reported says the same as logged of the call that a hook reported. ok is false for another subagent's

@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
@@ -415,17 +416,31 @@ func TestCutLabels(t *testing.T) {
 	}
 }
 
+// logging is an agent whose session log has each call at its dialog.
+type logging struct{ lab }
+
+func (logging) Hides(string, json.RawMessage) bool                { return false }
+func (logging) Shortened(string, json.RawMessage) json.RawMessage { return nil }
+func (logging) LoggedCall(*agent.Dialog, string, json.RawMessage) (agent.Match, string) {
+	return agent.WholeMatch, ""
+}
+func (logging) Draws(*agent.Dialog, string, json.RawMessage) bool   { return true }
+func (logging) MayHide(*agent.Dialog, string, json.RawMessage) bool { return false }
+
 // TestQuestionIsReadyWithItsPages: a dialog of questions that was only seen isn't ready before the session log has had time to
-// report the questions of all pages, also if nothing was read of the log before.
+// report the questions of all pages, also if nothing was read of the log before. That is so for an agent whose log has calls at
+// their dialogs.
 func TestQuestionIsReadyWithItsPages(t *testing.T) {
 	for name, c := range map[string]struct {
+		driver   agent.Driver
 		logs     bool
 		reported int // when the log has the call, in milliseconds; 0: never
 		ready    int // the first look at which it is ready
 	}{
-		"the log has it": {true, 2400, 2400}, "the log never has it": {true, 0, 2900}, "there is no log yet": {false, 2500, 2500},
+		"the log has it": {logging{}, true, 2400, 2400}, "the log never has it": {logging{}, true, 0, 2900},
+		"there is no log yet": {logging{}, false, 2500, 2500}, "its log has no calls": {lab{}, true, 0, 2200},
 	} {
-		b := newBench(t, Options{Start: t0})
+		b := &bench{t: t, fold: New(c.driver, Options{Start: t0})}
 		source := agent.SourceHook
 		if c.logs {
 			source = agent.SourceLog
