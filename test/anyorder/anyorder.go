@@ -85,11 +85,11 @@ func (w *world) apply(f agent.Fact) {
 
 // report makes an event. hook is the one that waits, if any.
 func (w *world) report(e Event, id string, line int, hook string) {
-	make := w.a.Report[e]
-	if make == nil {
+	facts := w.a.Report[e]
+	if facts == nil {
 		return
 	}
-	for _, f := range make(id, line) {
+	for _, f := range facts(id, line) {
 		if f.Kind == agent.Asked {
 			f.Hook = hook
 		}
