@@ -120,10 +120,10 @@ func TestClientStopped(t *testing.T) {
 	var grown int64
 	var back time.Duration
 	// Other processes slow some prints, so the best of each kind are compared. While those differ, the test
-	// makes more prints.
+	// makes more prints: another package's tests kept a processor for longer than 8 of them.
 	const enough = 0.8
 	ratio, rounds := 0.0, 0
-	for ; rounds < 2 || ratio < enough && rounds < 8; rounds++ {
+	for ; rounds < 2 || ratio < enough && rounds < 20; rounds++ {
 		p.keys("C-]", "d")
 		waitFor(t, "the client to have gone", func() bool { return !alive(p.ssh) })
 		p.close()
