@@ -89,7 +89,7 @@ func (f *Fold) takes(look string) {
 	}
 }
 
-// gives counts an answer at a dialog of that look. Several keys at one dialog are one answer: by tells dialogs apart.
+// gives counts an answer at a dialog of that look. by identifies the dialog: several keys at one are one answer.
 func (f *Fold) gives(look, by string) {
 	f.takes(look)
 	t := f.tally(look)

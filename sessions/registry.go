@@ -21,7 +21,6 @@ import (
 	"berth/sessions/hold"
 	"berth/sessions/life"
 	"berth/sessions/mail"
-	"berth/sessions/worktree"
 )
 
 // EndGrace is the time between HUP and KILL when a session is ended.
@@ -102,9 +101,9 @@ type unusable struct {
 
 // trees bounds what is done in sessions' folders.
 type trees struct {
-	worktree.Locks                    // one worktree of a repository is removed at a time: two could count on each other's branch
-	looks          slots[int]         // bounds how many folders of one OS user's sessions are read by git at once, by uid
-	folders        slots[folderAsker] // bounds the questions about folders for new sessions
+	removals slots[string]      // one worktree of a repository is removed at a time: two could count on each other's branch
+	looks    slots[int]         // bounds how many folders of one OS user's sessions are read by git at once, by uid
+	folders  slots[folderAsker] // bounds the questions about folders for new sessions
 }
 
 // launching is a holder whose session does not name it yet.

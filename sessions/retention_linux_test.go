@@ -98,18 +98,7 @@ func TestRetentionOfManyUsers(t *testing.T) {
 	}
 	own := p.find("s0")
 	// Nothing more of that user's is done until release.
-	started, release := make(chan struct{}), make(chan struct{})
-	var held sync.WaitGroup
-	for range 8 {
-		held.Go(func() {
-			_ = nobody.Do(t.Context(), func() error {
-				started <- struct{}{}
-				<-release
-				return nil
-			})
-		})
-		<-started
-	}
+	release := keepsBusy(t, nobody)
 	removed := make(chan struct{})
 	go func() {
 		p.reg.removeAll(t.Context(), past)
@@ -126,8 +115,7 @@ func TestRetentionOfManyUsers(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	close(release)
-	held.Wait()
+	release()
 	<-removed
 	if n := len(p.reg.All()); n != 0 && !t.Failed() {
 		t.Errorf("%d sessions are left", n)
@@ -161,4 +149,21 @@ func TestRemoveDeep(t *testing.T) {
 	if list, err := os.ReadDir(p.reg.sessionsDir()); err != nil || slices.ContainsFunc(list, os.DirEntry.IsDir) {
 		t.Errorf("%v, %v", list, err)
 	}
+}
+
+// keepsBusy has the OS user do as much at once as it may, until release.
+func keepsBusy(t *testing.T, user *account.User) (release func()) {
+	started, over := make(chan struct{}), make(chan struct{})
+	var held sync.WaitGroup
+	for range 8 {
+		held.Go(func() {
+			_ = user.Do(t.Context(), func() error {
+				started <- struct{}{}
+				<-over
+				return nil
+			})
+		})
+		<-started
+	}
+	return func() { close(over); held.Wait() }
 }

@@ -10,6 +10,38 @@ import (
 	"berth/sessions/worktree"
 )
 
+// TestSlots: a caller waits for the slots of its own key alone, and no longer than its context. No key is kept.
+func TestSlots(t *testing.T) {
+	var of slots[string]
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	one, err := of.enter(t.Context(), "a", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := of.enter(t.Context(), "b", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := of.enter(canceled, "a", 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("a is taken: %v", err)
+	}
+	waits := make(chan func())
+	go func() {
+		leave, err := of.enter(t.Context(), "a", 1)
+		if err != nil {
+			t.Error(err)
+		}
+		waits <- leave
+	}()
+	one()
+	(<-waits)()
+	other()
+	if len(of.of) > 0 {
+		t.Errorf("%d keys are left", len(of.of))
+	}
+}
+
 // TestFoldersOfManyCallers: folders that don't answer hold up those who ask for them, and no other caller.
 func TestFoldersOfManyCallers(t *testing.T) {
 	p := open(t)

@@ -172,7 +172,7 @@ func (r *Registry) lockRepo(ctx context.Context, spec Spec, repo string) (unlock
 		}
 		key = fmt.Sprint(uidOf(user), " ", repo)
 	}
-	if unlock, err = r.trees.Lock(ctx, key); err != nil {
+	if unlock, err = r.trees.removals.enter(ctx, key, 1); err != nil {
 		return nil, fmt.Errorf("wait for another removal in %s: %w", repo, err)
 	}
 	return unlock, nil

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
@@ -93,18 +92,7 @@ func TestReaperOfManyUsers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	started, release := make(chan struct{}), make(chan struct{})
-	var held sync.WaitGroup
-	for range 8 {
-		held.Go(func() {
-			_ = nobody.Do(t.Context(), func() error {
-				started <- struct{}{}
-				<-release
-				return nil
-			})
-		})
-		<-started
-	}
+	release := keepsBusy(t, nobody)
 	over := make(chan struct{})
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
@@ -118,7 +106,6 @@ func TestReaperOfManyUsers(t *testing.T) {
 		}
 	}
 	cancel()
-	close(release)
-	held.Wait()
+	release()
 	<-over
 }

@@ -53,6 +53,15 @@ func (s *run) message() {
 	s.event("UserPromptSubmit", `,"prompt":"go on"`)
 }
 
+// nextTurn ends the turn, rests for some seconds, and begins the next one.
+func (s *run) nextTurn() {
+	s.event("Stop", "")
+	for range 20 {
+		s.show(s.rests)
+	}
+	s.message()
+}
+
 // requests is the hook of a call in a folder, which waits under that id.
 func (s *run) requests(id, dir string) {
 	for _, f := range hook(s.t, "PermissionRequest", `,"turn_id":"`+s.turn+`","cwd":"`+dir+`","tool_name":"Bash","tool_input":{"command":"ls","description":"May I?"}`) {
@@ -259,11 +268,7 @@ func TestHonestFolders(t *testing.T) {
 		"rest, and a message": func(s *run) {
 			s.show(s.works)
 			s.ends("a")
-			s.event("Stop", "")
-			for range 20 {
-				s.show(s.rests)
-			}
-			s.message()
+			s.nextTurn()
 		},
 	}
 	for _, dirs := range [][2]string{{"/w", "/w"}, {"/srv", "/srv"}, {"/w", "/srv"}, {"/srv", "/w"}} {
@@ -338,11 +343,7 @@ func TestManyCallsAreOver(t *testing.T) {
 	s.f.Answered(p.ID, true)
 	s.show(s.works)
 	s.ends("b")
-	s.event("Stop", "")
-	for range 20 {
-		s.show(s.rests)
-	}
-	s.message()
+	s.nextTurn()
 	s.calls("c", "/srv")
 	s.requests("", "/srv")
 	s.dialog()

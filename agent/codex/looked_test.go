@@ -156,11 +156,7 @@ func TestAnsweredCallsAreForgotten(t *testing.T) {
 		s.show(s.works)
 		s.ends("a")
 		s.ends("b")
-		s.event("Stop", "")
-		for range 20 {
-			s.show(s.rests)
-		}
-		s.message()
+		s.nextTurn()
 		s.calls("c", "/srv")
 		s.requests("", "/srv")
 		if all := s.stays(); len(all) != 1 || all[0] != inSrv {
@@ -187,11 +183,7 @@ func TestOneOfTwoWasAnswered(t *testing.T) {
 				s.ends("b")
 				s.now = s.now.Add(after)
 				if rests {
-					s.event("Stop", "")
-					for range 20 {
-						s.show(s.rests)
-					}
-					s.message()
+					s.nextTurn()
 				}
 				s.calls("c", "/srv")
 				s.requests("", "/srv")
@@ -232,11 +224,7 @@ func TestBehindACoveredDialog(t *testing.T) {
 	s.calls("b", "/srv")
 	first := asksToRun("pwd")
 	s.show(first)
-	s.event("Stop", "")
-	for range 20 {
-		s.show(s.rests)
-	}
-	s.message()
+	s.nextTurn()
 	s.f.Answered(s.show(first).ID, true)
 	if all := s.stays(); len(all) != 1 || !strings.Contains(all[0], "/srv") {
 		t.Errorf("a key answers %q", all)
