@@ -32,11 +32,12 @@ const (
 	// openAtOnce bounds how many files one channel keeps open: each open file has a temporary file
 	// without a name.
 	openAtOnce = 16
-	// largest is the most bytes of a file. An asciicast of the most output that a session can keep is
-	// usually smaller. It is also the most temporary bytes for one identity.
-	largest = 1 << 30
-	// aside is the most temporary bytes for all clients together, so that a viewer can't fill the disk.
+	// aside is the most temporary bytes for all clients together, so that a viewer can't fill the disk. Room
+	// shares it out.
 	aside = 2 << 30
+	// largest is the most bytes of a file, and of one identity. An asciicast of the most output that a session can
+	// keep is usually smaller.
+	largest = aside / 2
 )
 
 // kind is a file that each session has.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -17,28 +18,26 @@ import (
 	"berth/keys"
 )
 
-// What lies aside is bounded for one client and for all of them, and counted
-// out again.
+// TestRoom: however many identities take all they get, there is room for one more. What is given back is free.
 func TestRoom(t *testing.T) {
 	var r Room
-	if err := errors.Join(r.take("a", largest-1), r.take("a", 1)); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.take("a", 1); !errors.Is(err, errNoRoom) {
-		t.Errorf("more than one may have: %v", err)
-	}
-	if err := r.take("b", largest); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.take("c", 1); !errors.Is(err, errNoRoom) {
-		t.Errorf("more than all may have: %v", err)
+	most := int64(largest)
+	for _, who := range []string{"a", "b", "c", "d"} {
+		if err := errors.Join(r.take(who, most-1), r.take(who, 1)); err != nil {
+			t.Fatalf("%s: %v", who, err)
+		}
+		if err := r.take(who, 1); !errors.Is(err, errNoRoom) {
+			t.Errorf("%s takes more than it leaves: %v", who, err)
+		}
+		most /= 2
 	}
 	r.give("a", largest)
-	if err := r.take("c", largest); err != nil {
+	if err := r.take("e", aside/4); err != nil {
 		t.Error(err)
 	}
-	r.give("b", largest)
-	r.give("c", largest)
+	for who, n := range maps.Clone(r.by) {
+		r.give(who, n)
+	}
 	if r.all != 0 || len(r.by) != 0 {
 		t.Errorf("%+v", r.by)
 	}
@@ -59,10 +58,8 @@ func TestNoRoom(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	tree := looker()
-	if err := tree.room.take("another", largest); err != nil {
-		t.Fatal(err)
-	}
-	if err := tree.room.take("one more", largest); err != nil {
+	share := tree.request.Identity().Share()
+	if err := tree.room.take(share, largest); err != nil {
 		t.Fatal(err)
 	}
 	if err := tree.enter(); err != nil {
@@ -73,7 +70,7 @@ func TestNoRoom(t *testing.T) {
 		t.Errorf("%v %v", h, err)
 	}
 	left, err := os.ReadDir(temp)
-	if err != nil || len(left) != 0 || tree.open != 0 || tree.room.all != 2*largest {
+	if err != nil || len(left) != 0 || tree.open != 0 || tree.room.all != largest {
 		t.Errorf("%v %v, %d open, %d bytes", left, err, tree.open, tree.room.all)
 	}
 }

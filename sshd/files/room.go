@@ -7,8 +7,9 @@ import (
 
 var errNoRoom = errors.New("open files take too much space: close some, or use the verb instead")
 
-// Room counts the temporary bytes of all clients, by identity. Its zero value is ready. It may be used
-// from any goroutine.
+// Room shares out the temporary bytes of all clients, by identity. An identity may have as much as it leaves free: the
+// first 1 GiB, one beside it 512 MiB, and so on. So one always leaves room for the next, and nothing has to be kept
+// back for clients that don't come. Its zero value is ready. It may be used from any goroutine.
 type Room struct {
 	mu  sync.Mutex
 	all int64
@@ -19,7 +20,7 @@ type Room struct {
 func (r *Room) take(who string, n int64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.all+n > aside || r.by[who]+n > largest {
+	if r.by[who]+n > aside-r.all-n {
 		return errNoRoom
 	}
 	if r.by == nil {
