@@ -64,15 +64,16 @@ func (r *Registry) version(ctx context.Context, spec Spec, prog program, ask boo
 	}
 	key := strings.Join([]string{spec.User, prog.path, info.ModTime().String(), strconv.FormatInt(info.Size(), 10)}, "\x00")
 	v := &r.versions
-	if !ask && !v.mu.TryLock() {
-		return "" // another caller asks a program now
-	}
-	if ask {
-		v.mu.Lock()
-	}
-	defer v.mu.Unlock()
-	if said, ok := v.said[key]; ok || !ask {
+	if said, ok := v.known(key); ok || !ask {
 		return said
+	}
+	leave, err := v.turns.enter(ctx, uidOf(prog.user), 1)
+	if err != nil {
+		return ""
+	}
+	defer leave()
+	if said, ok := v.known(key); ok {
+		return said // another caller asked it meanwhile
 	}
 	res, err := r.runFor(ctx, spec, command.Command{
 		Path: prog.path, Argv: append(slices.Clone(prog.argv), "--version"), Env: prog.env, Dir: prog.cwd,
@@ -85,10 +86,7 @@ func (r *Registry) version(ctx context.Context, spec Spec, prog program, ask boo
 	if err == nil {
 		said = terminal.Printable(string(versionNumber.Find(res.Output)))
 	}
-	if v.said == nil || len(v.said) >= 100 { // more than agents are installed, with their updates
-		v.said = map[string]string{}
-	}
-	v.said[key] = said
+	v.keep(key, said)
 	return said
 }
 
