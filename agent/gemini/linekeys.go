@@ -63,15 +63,22 @@ const lineAfter = 500 * time.Millisecond
 // uses only arrows.
 func (w *way) own(line int, text, hint string, d *agent.Dialog) error {
 	empty := func(d *agent.Dialog) bool { return bare(d, line, hint) }
-	if known := hint == hintOwn; !known || !atFirst(line, d) {
+	known := hint == hintOwn
+	walks := !known || !atFirst(line, d)
+	if walks {
 		w.walk(focusedOn(d), line, nil)
 		if known {
 			w.Key("Up", "its line, empty", func(d *agent.Dialog) bool { return focusedOn(d) == line && empty(d) })
 			w.Last().ShownFor = lineAfter // an Up right after the arrow was lost twice in some ten answers
 		}
 	}
-	if hint == hintOwn {
-		w.Key(strconv.Itoa(line), "its options", func(d *agent.Dialog) bool { return selects(d, line) && empty(d) })
+	if known {
+		w.Key(strconv.Itoa(line), "its options", func(d *agent.Dialog) bool {
+			return selects(d, line) && (settled(d) || !walks) && empty(d)
+		})
+		if walks {
+			w.Last().ShownFor = lineAfter // a digit right after the arrow was typed into the line, at a load of 25
+		}
 	}
 	return w.words(line, text, hint)
 }

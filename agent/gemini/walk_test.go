@@ -16,4 +16,17 @@ func TestDigitAfterArrows(t *testing.T) {
 	if err != nil || len(k.Steps) < 2 || k.Steps[len(k.Steps)-1].Key != "4" || k.Steps[len(k.Steps)-1].ShownFor == 0 {
 		t.Errorf("%+v, %v", k.Steps, err)
 	}
+	k, err = gemini.Driver{}.Keys(p, agent.Answer{Kind: agent.AnswerText, Text: "another"}, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, step := range k.Steps {
+		if i > 0 && step.Key == "5" { // the line's number
+			if k.Steps[i-1].Key != "Up" || step.ShownFor == 0 {
+				t.Errorf("the digit comes right after %q: %+v", k.Steps[i-1].Key, step)
+			}
+			return
+		}
+	}
+	t.Errorf("no digit goes to the line: %+v", k.Steps)
 }
