@@ -96,13 +96,16 @@ func (f *Fold) unasked(over ...call) {
 	m := &f.m
 	namer, names := f.driver.(agent.CallNamer)
 	_, leavesOut := f.driver.(agent.UndrawnInputReader)
+	_, joins := f.driver.(agent.CallJoiner)
 	for _, c := range over {
 		if f.wasAllowed(&c) {
 			continue
 		}
 		f.outlasts(c)
+		lines := f.undrawn(c.asks())
 		same := func(o call) bool {
-			return o.Tool == c.Tool && o.Agent == c.Agent && o.Input == c.Input && o.Full == c.Full && f.undrawn(o.asks()) == f.undrawn(c.asks())
+			late := joins && lines != "" && o.ID != c.ID && !o.Joined && !c.Joined // the permission of either may come, and lacks these lines
+			return o.Tool == c.Tool && o.Agent == c.Agent && o.Input == c.Input && o.Full == c.Full && f.undrawn(o.asks()) == lines && !late
 		}
 		alike := names && namer.DialogNames(c.Tool) || !names && leavesOut && c.Asks != nil
 		if !alike {

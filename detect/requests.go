@@ -152,11 +152,15 @@ func (f *Fold) joined(fact *agent.Fact) *agent.Fact {
 		known, c.Joined = true, true
 		f.keepAsks(c, &whole)
 	})
-	if other != nil && !known {
-		other.Asked, other.Allowed = false, false
-		f.keepAsks(other, &whole)
-		f.addCall(*other)
+	if known {
+		return &whole
 	}
+	if other == nil { // the log has reported no such call, or its end, and that of an equal call which is kept in its place
+		other = &call{ID: fact.Call, Tool: fact.Tool, Agent: fact.Agent, AgentType: fact.AgentType, Input: canonical(fact.Input), Since: f.now, Joined: true}
+	}
+	other.Asked, other.Allowed = false, false
+	f.keepAsks(other, &whole)
+	f.addCall(*other)
 	return &whole
 }
 

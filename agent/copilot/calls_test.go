@@ -257,6 +257,44 @@ func TestPermissionTwice(t *testing.T) {
 	}
 }
 
+// TestPermissionOfAMergedCall: another process reports that a call is over before its permission is logged, and then an equal call. The
+// permission still counts once its dialog was covered and it was reported as over too.
+func TestPermissionOfAMergedCall(t *testing.T) {
+	for _, c := range []struct {
+		more, want string
+		before     func(s *talk)
+	}{
+		{"", `workingDirectory: "/etc"`, func(s *talk) { s.calls("b", ""); s.over("b") }},
+		{`,"detach":true`, "detach: true\nworkingDirectory: \"/etc\"", func(s *talk) { s.calls("b", `,"detach":true`); s.over("b") }},
+		{"", `workingDirectory: "/etc"`, func(s *talk) {
+			for n := range 300 { // the call has no room
+				id := fmt.Sprint(n)
+				s.log("tool.execution_start", `{"toolCallId":"`+id+`","toolName":"bash","arguments":{"command":"echo `+id+`"}}`)
+				s.over(id)
+			}
+		}},
+	} {
+		s := newTalk(t)
+		s.calls("a", c.more)
+		s.over("a")
+		c.before(s)
+		s.asks("a", in("/etc"))
+		s.show()
+		s.over("a")
+		for range 4 {
+			s.now = s.now.Add(100 * time.Millisecond)
+			s.f.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: shown("x"), Time: s.now})
+		}
+		s.asks("c", in("/srv/ws"))
+		for range 6 {
+			s.show()
+		}
+		if p, keyed := s.show(); !keyed || !strings.Contains(agent.Value(p.Text), c.want) {
+			t.Errorf("a key answers (%v) %q, and not %q", keyed, agent.Value(p.Text), c.want)
+		}
+	}
+}
+
 func (s *talk) over(id string) {
 	s.log("permission.completed", `{"toolCallId":"`+id+`","requestId":"r"}`)
 	s.log("tool.execution_complete", `{"toolCallId":"`+id+`","success":true}`)
