@@ -4,7 +4,7 @@ package anyorder
 
 import (
 	"fmt"
-	"math/rand"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -50,7 +50,7 @@ type call struct {
 	line    int
 	begun   time.Time // when its dialog came
 	next    bool      // it took the place of another one
-	excused bool      // docs/security.md says that this one may be forgotten
+	excused bool      // a person has allowed it already, or docs/security.md says that this one may be forgotten
 }
 
 // world is a session.
@@ -60,22 +60,24 @@ type world struct {
 	r        *rand.Rand
 	f        *detect.Fold
 	now      time.Time
-	seed     int64
 	trace    []string
+	failed   string // why a key is wrong; empty as long as none is
 	made     int
 	turn     bool
 	queue    []*call // calls that are to ask
 	open     *call   // the one whose dialog is open
 	size     int
+	looks    detect.Looks
 	covered  *agent.Reading
 	keyAt    time.Time // when a key was last pressed
 	hooks    []string  // that wait
 	answered string    // the last prompt that Berth's keys have answered
 	keyed    int
+	allowed  map[int]int // what people have allowed ahead of its call, by a hook of another process
 }
 
 func (w *world) say(format string, a ...any) {
-	w.trace = append(w.trace, w.now.Format("04:05.0 ")+fmt.Sprintf(format, a...))
+	w.trace = append(w.trace, w.now.Format("15:04:05.0 ")+fmt.Sprintf(format, a...))
 }
 
 func (w *world) apply(f agent.Fact) {
@@ -90,7 +92,7 @@ func (w *world) report(e Event, id string, line int, hook string) {
 		return
 	}
 	for _, f := range facts(id, line) {
-		if f.Kind == agent.Asked {
+		if f.Kind == agent.Asked && f.Source == agent.SourceHook {
 			f.Hook = hook
 		}
 		w.apply(f)
@@ -101,7 +103,11 @@ func (w *world) report(e Event, id string, line int, hook string) {
 func (w *world) pass(frames int) {
 	for range frames {
 		w.now = w.now.Add(100 * time.Millisecond)
-		w.apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: w.screen()})
+		if news, ok := w.looks.Fact(w.screen(), w.now); ok && (news.Kind == agent.ScreenShows || w.screen() == w.a.Works) {
+			w.apply(news)
+		} else {
+			w.f.Tick(w.now)
+		}
 		w.check()
 	}
 }
@@ -163,244 +169,7 @@ func (w *world) check() {
 	if p == nil || w.now.Sub(w.open.begun) < time.Second { // no key is pressed before the log can be there
 		return
 	}
-	if w.keyed++; !w.open.excused && !w.a.names(p, w.open.line) && !w.t.Failed() {
-		w.t.Errorf("seed %d: a key allows the call with %q, and the prompt says %q, after\n%s", w.seed, w.a.Lines[w.open.line], agent.Value(p.Text), strings.Join(w.trace, "\n"))
-	}
-}
-
-// agent does the next thing that the agent does by itself.
-func (w *world) agent() {
-	switch {
-	case w.open != nil:
-	case len(w.queue) > 0:
-		w.asks()
-	case !w.turn:
-		w.made++
-		w.turn = true
-		w.say("message")
-		w.report(Message, "", 0, "")
-	case w.r.Intn(3) == 0:
-		w.turn = false
-		w.say("stop")
-		w.report(Stop, "", 0, "")
-		w.pass(1)
-	default:
-		for range 1 + w.r.Intn(3) {
-			w.made++
-			c := &call{id: fmt.Sprintf("c%d", w.made), line: w.r.Intn(len(w.a.Lines))}
-			w.say("call %s %q", c.id, w.a.Lines[c.line])
-			for _, e := range w.a.Before {
-				w.report(e, c.id, c.line, "")
-			}
-			w.queue = append(w.queue, c)
-		}
-		w.pass(1)
-		w.asks()
-	}
-}
-
-// asks opens the next call's dialog. Its hook has ended: a person is attached, or another process ended it before it came.
-func (w *world) asks() {
-	c := w.queue[0]
-	w.queue, w.open = w.queue[1:], c
-	c.begun, c.next = w.now, w.now.Sub(w.keyAt) < 2500*time.Millisecond
-	own := w.r.Intn(2) == 0
-	w.covered = nil
-	w.say("dialog of %s, own hook %v", c.id, own)
-	if own && w.a.Report[Asks] != nil {
-		w.report(Asks, c.id, c.line, "own"+c.id)
-		w.apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:gone", Hook: "own" + c.id})
-	}
-	w.pass(1)
-	if w.r.Intn(2) == 0 {
-		w.forge()
-	}
-	if len(w.a.After) > 0 && !c.next && w.r.Intn(3) == 0 {
-		w.hides()
-	}
-	for _, e := range w.a.After {
-		w.report(e, c.id, c.line, "")
-	}
-	w.pass(w.r.Intn(4))
-}
-
-// closes is the answer to the open dialog. The next one may come at once.
-func (w *world) closes(allowed bool) {
-	c := w.open
-	w.open, w.covered, w.keyAt = nil, nil, w.now
-	if !allowed {
-		w.queue = nil
-	}
-	if len(w.queue) == 0 || w.r.Intn(2) == 0 {
-		w.pass(1 + w.r.Intn(4))
-		w.say("end of %s", c.id)
-		w.report(Over, c.id, c.line, "")
-	}
-	if len(w.queue) > 0 {
-		w.asks()
-	}
-}
-
-// person answers, or types.
-func (w *world) person() {
-	shown := w.open != nil && w.covered == nil
-	switch n := w.r.Intn(6); {
-	case n < 3 && shown:
-		if p := w.answers(); p != nil && w.now.Sub(w.open.begun) >= time.Second {
-			allows := w.r.Intn(3) > 0
-			w.say("Berth's key answers %q, %v", agent.Value(p.Text), allows)
-			w.answered = p.ID
-			w.f.Answered(p.ID, allows)
-			w.closes(allows)
-		}
-	case n == 3 && shown:
-		answers, allows := w.r.Intn(3) > 0, w.r.Intn(3) > 0
-		w.say("a key at the terminal, answers %v, allows %v", answers, allows)
-		w.f.Typed(w.now)
-		if w.keyAt = w.now; answers {
-			w.closes(allows)
-		} else {
-			w.open.excused = true
-		}
-	case n == 4 && len(w.hooks) > 0:
-		w.verdict()
-	case n == 5 && w.screen() == w.a.Composer:
-		w.say("a message is typed")
-		w.f.TypedMessage(w.now)
-	}
-}
-
-// verdict answers a hook of another process.
-func (w *world) verdict() {
-	hook := w.hooks[0]
-	w.hooks = w.hooks[1:]
-	if p, held := w.f.HeldBy(hook); held {
-		allows := w.r.Intn(2) == 0
-		w.say("hook %s takes %v for %q", hook, allows, agent.Value(p.Text))
-		for _, c := range append(w.queue, w.open) { // a person has allowed this call
-			if c != nil && allows && w.a.names(p, c.line) {
-				c.excused = true
-			}
-		}
-		w.f.Answered(p.ID, allows)
-		w.apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: agent.CauseDelivered, Hook: hook})
-	}
-}
-
-// forge is a report of another process.
-func (w *world) forge() {
-	id, line := fmt.Sprintf("c%d", w.made-w.r.Intn(4)+1), w.r.Intn(len(w.a.Lines))
-	e := []Event{Logged, Logged, Began, Asks, Asks, Asks, AsksAs, Over, Over, Over, Step, Stop, Message}[w.r.Intn(13)]
-	if w.open != nil && e == Over && w.r.Intn(2) == 0 {
-		id, line = w.open.id, w.open.line
-	}
-	hook := ""
-	if (e == Asks || e == AsksAs) && w.r.Intn(3) == 0 {
-		hook = fmt.Sprint(len(w.trace))
-		w.hooks = append(w.hooks, hook)
-	}
-	w.say("forged %v of %s %q, hook %q", e, id, w.a.Lines[line], hook)
-	w.report(e, id, line, hook)
-}
-
-// hides draws something else over the dialog, or no longer.
-func (w *world) hides() {
-	if w.covered != nil {
-		w.say("uncovered")
-		w.covered = nil
-		w.pass(1 + w.r.Intn(12))
-		return
-	}
-	if w.open != nil && w.open.next && w.now.Sub(w.open.begun) < 2600*time.Millisecond {
-		return
-	}
-	w.covered = []*agent.Reading{w.a.Works, w.a.Composer, w.a.Composer, w.a.Cut}[w.r.Intn(4)]
-	if w.covered == nil {
-		w.covered = w.a.Composer
-	}
-	w.say("covered by rest %v", w.covered == w.a.Composer)
-	w.pass(1 + w.r.Intn(4))
-}
-
-// attacks has Berth take the open dialog's call for one that is over, and reports another one.
-func (w *world) attacks() {
-	for _, does := range []func(){
-		func() { w.report(Over, w.open.id, w.open.line, "") },
-		func() { w.covered = w.a.Composer; w.pass(1 + w.r.Intn(12)) },
-		w.forge,
-		func() { w.report(Over, w.open.id, w.open.line, "") },
-		func() { w.report(Stop, "", 0, "") },
-		func() { w.covered = w.a.Composer; w.pass(60) },
-		w.restart,
-		func() { w.report(Message, "", 0, "") },
-		w.forge,
-		func() { w.covered = nil; w.pass(1 + w.r.Intn(35)) },
-		w.forge,
-		func() { w.covered = nil; w.pass(1 + w.r.Intn(35)) },
-	} {
-		if w.r.Intn(4) > 0 {
-			does()
-		}
-	}
-}
-
-func (w *world) step() {
-	if w.open != nil && !(w.open.next && w.now.Sub(w.open.begun) < 2600*time.Millisecond) && w.r.Intn(8) == 0 {
-		w.say("attack")
-		w.attacks()
-	}
-	switch n := w.r.Intn(20); {
-	case n < 5:
-		w.agent()
-	case n < 9:
-		w.person()
-	case n < 13:
-		w.forge()
-	case n < 15:
-		w.hides()
-	case n == 15 && len(w.hooks) > 0:
-		w.say("hook %s ends", w.hooks[0])
-		w.apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:gone", Hook: w.hooks[0]})
-		w.hooks = w.hooks[1:]
-	case n == 16:
-		w.size = w.r.Intn(len(w.a.Dialog))
-	case n == 17:
-		w.say("time passes")
-		w.pass(20 + w.r.Intn(45))
-	case n == 18:
-		w.restart()
-	default:
-		w.pass(1 + w.r.Intn(8))
-	}
-}
-
-// restart is the next server, which has the checkpoint of the one before.
-func (w *world) restart() {
-	saved, err := w.f.Checkpoint()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if w.f, err = detect.Restore(w.a.Driver, detect.Options{Dir: w.a.Dir}, saved, w.now); err != nil {
-		w.t.Fatal(err)
-	}
-	w.say("restart")
-}
-
-// Play plays some orders of that many steps. A key must allow no call whose prompt doesn't say what its dialog leaves out.
-func Play(t *testing.T, a *Agent, orders, steps int) {
-	t.Helper()
-	keyed := 0
-	for seed := range int64(orders) {
-		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-		w := &world{t: t, a: a, r: rand.New(rand.NewSource(seed)), f: detect.New(a.Driver, detect.Options{Start: now, Dir: a.Dir}), now: now, seed: seed}
-		for range steps {
-			w.step()
-		}
-		if keyed += w.keyed; t.Failed() {
-			return
-		}
-	}
-	if t.Logf("a key would have answered %d pictures", keyed); keyed == 0 {
-		t.Error("no key answers any prompt")
+	if w.keyed++; !w.open.excused && !w.a.names(p, w.open.line) && w.failed == "" {
+		w.failed = fmt.Sprintf("a key allows the call with %q, and the prompt says %q", w.a.Lines[w.open.line], agent.Value(p.Text))
 	}
 }

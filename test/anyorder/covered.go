@@ -1,7 +1,8 @@
 package anyorder
 
 import (
-	"math/rand"
+	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,8 +33,6 @@ var looked = map[string]func(w *world){
 	"a key allows a call that is drawn like it": func(w *world) { w.begins("c2", 2); w.key(); w.pass(4) },
 }
 
-func (w *world) covers(frames int) { w.covered = w.a.Composer; w.pass(frames) }
-
 func (w *world) begins(id string, line int) {
 	for _, list := range [][]Event{w.a.Before, w.a.After} {
 		for _, e := range list {
@@ -57,7 +56,7 @@ func Covered(t *testing.T, a *Agent) {
 		for _, restarts := range []bool{false, true} {
 			for own, other := range []int{1, 0} {
 				now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-				w := &world{t: t, a: a, r: rand.New(rand.NewSource(1)), f: detect.New(a.Driver, detect.Options{Start: now, Dir: a.Dir}), now: now}
+				w := &world{t: t, a: a, r: rand.New(rand.NewPCG(1, 1)), f: detect.New(a.Driver, detect.Options{Start: now, Dir: a.Dir}), now: now}
 				w.say("%s, restarts %v, of a call with %q", name, restarts, a.Lines[own])
 				w.report(Message, "", 0, "")
 				w.open = &call{id: "c1", line: own, begun: now}
@@ -72,7 +71,9 @@ func Covered(t *testing.T, a *Agent) {
 				w.report(Message, "", 0, "")
 				w.report(Asks, "c3", other, "")
 				w.covered = nil
-				w.pass(48)
+				if w.pass(48); w.failed != "" {
+					t.Errorf("%s, after\n%s", w.failed, strings.Join(w.trace, "\n"))
+				}
 			}
 		}
 	}

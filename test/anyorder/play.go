@@ -1,0 +1,138 @@
+package anyorder
+
+import (
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/detect"
+)
+
+// kind is a kind of step, and how often it comes beside the others.
+type kind struct {
+	weight int
+	name   string
+	does   func(w *world)
+}
+
+// kinds are what may happen next.
+var kinds = []kind{
+	{10, "the agent goes on", (*world).agent},
+	{4, "Berth's key", (*world).keys},
+	{2, "a key at the terminal", (*world).types},
+	{2, "a verdict", (*world).verdict},
+	{2, "a message", (*world).message},
+	{8, "forged", (*world).forge},
+	{4, "hidden, or no longer", (*world).hides},
+	{2, "a hook ends", (*world).ends},
+	{2, "another size", (*world).resize},
+	{2, "seconds pass", (*world).idles},
+	{2, "restart", (*world).restart},
+	{6, "pictures", func(w *world) { w.pass(1 + w.r.IntN(8)) }},
+}
+
+// step is one of an order. Its choices are its own, so it does much the same without the steps before it.
+type step struct {
+	kind kind
+	pick uint64
+}
+
+// order is what happens, by a seed.
+func order(seed uint64, steps int) (all []step) {
+	r := rand.New(rand.NewPCG(seed, 0))
+	total := 0
+	for _, k := range kinds {
+		total += k.weight
+	}
+	for range steps {
+		if r.IntN(6) == 0 {
+			for _, k := range attack {
+				if r.IntN(4) > 0 {
+					all = append(all, step{k, r.Uint64()})
+				}
+			}
+		}
+		n := r.IntN(total)
+		for _, k := range kinds {
+			if n -= k.weight; n < 0 {
+				all = append(all, step{k, r.Uint64()})
+				break
+			}
+		}
+	}
+	return all
+}
+
+// play plays an order until a key is wrong.
+func (a *Agent) play(t *testing.T, all []step) *world {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	w := &world{t: t, a: a, f: detect.New(a.Driver, detect.Options{Start: now, Dir: a.Dir}), now: now, allowed: map[int]int{}}
+	for _, s := range all {
+		w.r = rand.New(rand.NewPCG(s.pick, 1))
+		if s.kind.does(w); w.failed != "" {
+			break
+		}
+	}
+	return w
+}
+
+// shrunk leaves out the steps that a wrong key doesn't need.
+func (a *Agent) shrunk(t *testing.T, all []step) *world {
+	w := a.play(t, all)
+	for size := len(all) / 2; size > 0; {
+		less := false
+		for at := 0; at < len(all); {
+			without := append(append([]step(nil), all[:at]...), all[min(at+size, len(all)):]...)
+			if shorter := a.play(t, without); shorter.failed != "" {
+				all, w, less = without, shorter, true
+			} else {
+				at += size
+			}
+		}
+		if !less || size > 1 {
+			size /= 2
+		}
+	}
+	return w
+}
+
+// number is a number of the environment.
+func number(t *testing.T, name string) (n uint64, ok bool) {
+	text := os.Getenv(name)
+	if text == "" {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n, true
+}
+
+// Play plays some orders of that many steps. A key must allow no call whose prompt doesn't say what its dialog leaves out.
+// BERTH_ORDERS is another number of orders, and BERTH_SEED plays the one of that seed.
+func Play(t *testing.T, a *Agent, orders, steps int) {
+	t.Helper()
+	first, last := uint64(0), uint64(orders)
+	if n, ok := number(t, "BERTH_ORDERS"); ok {
+		last = n
+	}
+	if seed, ok := number(t, "BERTH_SEED"); ok {
+		first, last = seed, seed+1
+	}
+	keyed := 0
+	for seed := first; seed < last; seed++ {
+		all := order(seed, steps)
+		w := a.play(t, all)
+		if keyed += w.keyed; w.failed != "" {
+			w = a.shrunk(t, all)
+			t.Fatalf("seed %d: %s, after\n%s", seed, w.failed, strings.Join(w.trace, "\n"))
+		}
+	}
+	if t.Logf("a key would have answered %d pictures in %d orders", keyed, last-first); keyed == 0 {
+		t.Error("no key answers any prompt")
+	}
+}

@@ -1,0 +1,276 @@
+package anyorder
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"berth/agent"
+	"berth/detect"
+)
+
+// agent does the next thing that the agent does by itself.
+func (w *world) agent() {
+	switch {
+	case w.open != nil:
+	case len(w.queue) > 0:
+		w.asks()
+	case !w.turn:
+		w.made++
+		w.turn = true
+		w.say("message")
+		w.report(Message, "", 0, "")
+	case w.r.IntN(3) == 0:
+		w.turn = false
+		w.say("stop")
+		w.report(Stop, "", 0, "")
+		w.pass(1)
+	default:
+		for range 1 + w.r.IntN(3) {
+			w.made++
+			c := &call{id: fmt.Sprintf("c%d", w.made), line: w.r.IntN(len(w.a.Lines))}
+			w.say("call %s %q", c.id, w.a.Lines[c.line])
+			if w.allowed[c.line] > 0 {
+				c.excused = true
+				w.allowed[c.line]--
+			}
+			for _, e := range w.a.Before {
+				w.report(e, c.id, c.line, "")
+			}
+			w.queue = append(w.queue, c)
+		}
+		w.pass(1)
+		w.asks()
+	}
+}
+
+// asks opens the next call's dialog. Its hook has ended: a person is attached, or another process ended it before it came.
+func (w *world) asks() {
+	c := w.queue[0]
+	w.queue, w.open = w.queue[1:], c
+	c.begun, c.next = w.now, w.now.Sub(w.keyAt) < 2500*time.Millisecond
+	own := w.r.IntN(2) == 0
+	w.covered = nil
+	w.say("dialog of %s, own hook %v", c.id, own)
+	if own && w.a.Report[Asks] != nil {
+		w.report(Asks, c.id, c.line, "own"+c.id)
+		w.apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:gone", Hook: "own" + c.id})
+	}
+	w.pass(1)
+	if w.r.IntN(2) == 0 {
+		w.forge()
+	}
+	if len(w.a.After) > 0 && !c.next && w.r.IntN(3) == 0 {
+		w.hides()
+	}
+	for _, e := range w.a.After {
+		w.report(e, c.id, c.line, "")
+	}
+	w.pass(w.r.IntN(4))
+}
+
+// closes is the answer to the open dialog. The next one may come at once.
+func (w *world) closes(allowed bool) {
+	c := w.open
+	w.open, w.covered, w.keyAt = nil, nil, w.now
+	if !allowed {
+		w.queue = nil
+	}
+	if len(w.queue) == 0 || w.r.IntN(2) == 0 {
+		w.pass(1 + w.r.IntN(4))
+		w.say("end of %s", c.id)
+		w.report(Over, c.id, c.line, "")
+	}
+	if len(w.queue) > 0 {
+		w.asks()
+	}
+}
+
+// keys is Berth's answer to the open dialog, by keys.
+func (w *world) keys() {
+	if w.open == nil || w.covered != nil {
+		return
+	}
+	if p := w.answers(); p != nil && w.now.Sub(w.open.begun) >= time.Second {
+		allows := w.r.IntN(3) > 0
+		w.say("Berth's key answers %q, %v", agent.Value(p.Text), allows)
+		w.answered = p.ID
+		w.f.Answered(p.ID, allows)
+		w.closes(allows)
+	}
+}
+
+// types is a person's key at the open dialog.
+func (w *world) types() {
+	if w.open == nil || w.covered != nil {
+		return
+	}
+	answers, allows := w.r.IntN(3) > 0, w.r.IntN(3) > 0
+	w.say("a key at the terminal, answers %v, allows %v", answers, allows)
+	w.f.Typed(w.now)
+	if w.keyAt = w.now; answers {
+		w.closes(allows)
+	} else {
+		w.open.excused = true
+	}
+}
+
+// message is one that Berth types into the composer.
+func (w *world) message() {
+	if w.screen() == w.a.Composer {
+		w.say("a message is typed")
+		w.f.TypedMessage(w.now)
+	}
+}
+
+// verdict answers a hook of another process.
+func (w *world) verdict() {
+	if len(w.hooks) == 0 {
+		return
+	}
+	hook := w.hooks[0]
+	w.hooks = w.hooks[1:]
+	if p, held := w.f.HeldBy(hook); held {
+		allows := w.r.IntN(2) == 0
+		w.say("hook %s takes %v for %q", hook, allows, agent.Value(p.Text))
+		if allows {
+			w.allows(p)
+		}
+		w.f.Answered(p.ID, allows)
+		w.apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: agent.CauseDelivered, Hook: hook})
+	}
+}
+
+// allows: a person has allowed what the prompt says, which is one of these calls, or the next one.
+func (w *world) allows(p *agent.Request) {
+	now := map[int]bool{}
+	for _, c := range append(slices.Clone(w.queue), w.open) {
+		if c != nil && w.a.names(p, c.line) {
+			c.excused, now[c.line] = true, true
+		}
+	}
+	for line := range w.a.Lines {
+		if !now[line] && w.a.names(p, line) {
+			w.allowed[line]++
+		}
+	}
+}
+
+// forge is a report of another process.
+func (w *world) forge() {
+	id, line := fmt.Sprintf("c%d", w.made-w.r.IntN(4)+1), w.r.IntN(len(w.a.Lines))
+	e := []Event{Logged, Logged, Began, Asks, Asks, Asks, AsksAs, Over, Over, Over, Step, Stop, Message}[w.r.IntN(13)]
+	if w.open != nil && e == Over && w.r.IntN(2) == 0 {
+		id, line = w.open.id, w.open.line
+	}
+	hook := ""
+	if (e == Asks || e == AsksAs) && w.r.IntN(3) == 0 {
+		hook = fmt.Sprint(len(w.trace))
+		w.hooks = append(w.hooks, hook)
+	}
+	w.say("forged %v of %s %q, hook %q", e, id, w.a.Lines[line], hook)
+	w.report(e, id, line, hook)
+}
+
+// hides draws something else over the dialog, or no longer.
+func (w *world) hides() {
+	if w.covered != nil {
+		w.say("uncovered")
+		w.covered = nil
+		w.pass(1 + w.r.IntN(12))
+		return
+	}
+	if w.open != nil && w.open.next && w.now.Sub(w.open.begun) < 2600*time.Millisecond {
+		return
+	}
+	w.covered = []*agent.Reading{w.a.Works, w.a.Composer, w.a.Composer, w.a.Cut}[w.r.IntN(4)]
+	if w.covered == nil {
+		w.covered = w.a.Composer
+	}
+	w.say("covered by rest %v", w.covered == w.a.Composer)
+	w.pass(1 + w.r.IntN(4))
+}
+
+// ends is the end of a hook of another process.
+func (w *world) ends() {
+	if len(w.hooks) == 0 {
+		return
+	}
+	w.say("hook %s ends", w.hooks[0])
+	w.apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:gone", Hook: w.hooks[0]})
+	w.hooks = w.hooks[1:]
+}
+
+// resize draws the dialog at another size.
+func (w *world) resize() { w.size = w.r.IntN(len(w.a.Dialog)) }
+
+// idles lets some seconds pass.
+func (w *world) idles() {
+	w.say("time passes")
+	w.pass(20 + w.r.IntN(45))
+}
+
+// mayCover: docs/security.md says that a dialog may be forgotten that another process covers before it was drawn, or up to 2.5 s
+// after a key that didn't answer it.
+func (w *world) mayCover() bool {
+	return w.open != nil && (!w.open.next || w.now.Sub(w.open.begun) >= 2600*time.Millisecond)
+}
+
+func (w *world) covers(frames int) {
+	w.say("covered for %d pictures", frames)
+	w.covered = w.a.Composer
+	w.pass(frames)
+}
+
+func (w *world) uncovers(frames int) {
+	w.say("uncovered")
+	w.covered = nil
+	w.pass(frames)
+}
+
+// attack has Berth take the open dialog's call for one that is over, and reports another one.
+var attack = []kind{
+	{1, "the end of the open call is forged", func(w *world) {
+		if w.open != nil {
+			w.say("forged end of %s", w.open.id)
+			w.report(Over, w.open.id, w.open.line, "")
+		}
+	}},
+	{1, "covered", func(w *world) {
+		if w.mayCover() {
+			w.covers(1 + w.r.IntN(12))
+		}
+	}},
+	{1, "forged", (*world).forge},
+	{1, "the end of the open call is forged again", func(w *world) {
+		if w.open != nil {
+			w.say("forged end of %s", w.open.id)
+			w.report(Over, w.open.id, w.open.line, "")
+		}
+	}},
+	{1, "the turn's end is forged", func(w *world) { w.say("forged stop"); w.report(Stop, "", 0, "") }},
+	{1, "covered for long", func(w *world) {
+		if w.mayCover() {
+			w.covers(60)
+		}
+	}},
+	{1, "restart", (*world).restart},
+	{1, "a message is forged", func(w *world) { w.say("forged message"); w.report(Message, "", 0, "") }},
+	{1, "forged", (*world).forge},
+	{1, "uncovered", func(w *world) { w.uncovers(1 + w.r.IntN(35)) }},
+	{1, "forged", (*world).forge},
+	{1, "uncovered", func(w *world) { w.uncovers(1 + w.r.IntN(35)) }},
+}
+
+// restart is the next server, which has the checkpoint of the one before.
+func (w *world) restart() {
+	saved, err := w.f.Checkpoint()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if w.f, err = detect.Restore(w.a.Driver, detect.Options{Dir: w.a.Dir}, saved, w.now); err != nil {
+		w.t.Fatal(err)
+	}
+	w.looks = detect.Looks{}
+	w.say("restart")
+}
