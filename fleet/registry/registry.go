@@ -182,14 +182,18 @@ func sound(s api.Session) bool {
 		return true
 	}
 	prompt, ok := s.Prompt.(map[string]any)
-	for _, field := range []string{"id", "prompt_id", "digest"} {
-		if value, has := prompt[field]; has {
+	for name, value := range prompt {
+		if slices.ContainsFunc(wordFields, func(field string) bool { return strings.EqualFold(name, field) }) {
 			text, is := value.(string)
 			ok = ok && is && isID(text)
 		}
 	}
 	return ok
 }
+
+// wordFields are the fields of a prompt that are copied into command lines. JSON is read into a Request without regard
+// to letter case, so they count in any.
+var wordFields = []string{"id", "prompt_id", "digest"}
 
 // isID says whether a text has the form of an id or a hash.
 func isID(text string) bool {

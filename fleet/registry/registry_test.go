@@ -93,17 +93,20 @@ func TestWordsOfRows(t *testing.T) {
 		row  api.Session
 		want int
 	}{
-		"honest":              {api.Session{ID: id, Parent: &id, Prompt: map[string]any{"id": "p1-a_b:c.d", "digest": "00ff", "title": evil}}, 1},
-		"no prompt":           {api.Session{ID: id}, 1},
-		"the session's id":    {api.Session{ID: evil}, 0},
-		"an option as its id": {api.Session{ID: "--all"}, 0},
-		"the parent":          {api.Session{ID: id, Parent: &evil}, 0},
-		"the prompt's id":     {api.Session{ID: id, Prompt: map[string]any{"id": evil}}, 0},
-		"no id":               {api.Session{ID: id, Prompt: map[string]any{"id": ""}}, 0},
-		"an id in a list":     {api.Session{ID: id, Prompt: map[string]any{"id": []string{evil}}}, 0},
-		"its other name":      {api.Session{ID: id, Prompt: map[string]any{"id": "p1", "prompt_id": evil}}, 0},
-		"the prompt's digest": {api.Session{ID: id, Prompt: map[string]any{"id": "p1", "digest": "$(reboot)"}}, 0},
-		"a text for a prompt": {api.Session{ID: id, Prompt: evil}, 0},
+		"honest":                 {api.Session{ID: id, Parent: &id, Prompt: map[string]any{"id": "p1-a_b:c.d", "digest": "00ff", "title": evil}}, 1},
+		"no prompt":              {api.Session{ID: id}, 1},
+		"the session's id":       {api.Session{ID: evil}, 0},
+		"an option as its id":    {api.Session{ID: "--all"}, 0},
+		"the parent":             {api.Session{ID: id, Parent: &evil}, 0},
+		"the prompt's id":        {api.Session{ID: id, Prompt: map[string]any{"id": evil}}, 0},
+		"no id":                  {api.Session{ID: id, Prompt: map[string]any{"id": ""}}, 0},
+		"an id in a list":        {api.Session{ID: id, Prompt: map[string]any{"id": []string{evil}}}, 0},
+		"its other name":         {api.Session{ID: id, Prompt: map[string]any{"id": "p1", "prompt_id": evil}}, 0},
+		"the prompt's digest":    {api.Session{ID: id, Prompt: map[string]any{"id": "p1", "digest": "$(reboot)"}}, 0},
+		"its id in another case": {api.Session{ID: id, Prompt: map[string]any{"ID": evil}}, 0},
+		"two ids":                {api.Session{ID: id, Prompt: map[string]any{"id": "p1", "Id": evil}}, 0},
+		"a digest with a long s": {api.Session{ID: id, Prompt: map[string]any{"id": "p1", "dige\u017ft": evil}}, 0},
+		"a text for a prompt":    {api.Session{ID: id, Prompt: evil}, 0},
 	} {
 		r := New()
 		r.Admit("box2")
