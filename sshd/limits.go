@@ -46,8 +46,8 @@ func (b *bucket) full(now time.Time) bool {
 	return b.left >= b.burst
 }
 
-// rates has one bucket for each identity. A full bucket is removed, so that there are no more of them
-// than recently seen identities.
+// rates has one bucket for each caller. A full bucket is removed, so that there are no more of them
+// than recently seen callers.
 type rates struct {
 	mu      sync.Mutex
 	rate    float64
@@ -63,7 +63,10 @@ const (
 func newRates(rate float64) *rates { return &rates{rate: rate, buckets: map[string]*bucket{}} }
 
 func (r *rates) take(who keys.Identity, now time.Time) bool {
-	name := string(who.Kind) + " " + who.Name + " " + who.Fingerprint
+	return r.takeFor(string(who.Kind)+" "+who.Name+" "+who.Fingerprint, now)
+}
+
+func (r *rates) takeFor(name string, now time.Time) bool {
 	r.mu.Lock()
 	if now.Sub(r.swept) > rateSweep {
 		r.swept = now

@@ -43,7 +43,7 @@ func (s *Server) refusedLogin(c *connection, err error) {
 		return
 	}
 	s.counts.refused.Add(1)
-	s.log.Warn("login refused", "conn", c.id, "source", c.source(), "user", user, "offered", offered, "error", err)
+	s.logRefusal(c, "login refused", "conn", c.id, "user", user, "offered", offered, "error", err)
 	s.audit(Login{Time: s.clock(), Conn: c.id, User: user, Source: c.source(), Offered: offered, Reason: err.Error()})
 }
 

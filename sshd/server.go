@@ -33,6 +33,7 @@ type Server struct {
 	shares      *shares
 	verbs       *rates
 	logins      *rates
+	refusals    refusals
 	counts      counts
 	connections atomic.Uint64
 	clients     atomic.Uint64
@@ -91,6 +92,7 @@ func New(o Options) (*Server, error) {
 	s.shares = newShares(s.limits)
 	s.logins = newRates(s.limits.Logins)
 	s.verbs = newRates(s.limits.Verbs)
+	s.refusals.lines = newRates(refusalLines)
 	if err := s.listen(o); err != nil {
 		s.closeListeners()
 		return nil, err
@@ -241,7 +243,7 @@ func (s *Server) run(c *connection) {
 	defer s.mu.Unlock()
 	if s.stopping || len(s.live) >= s.limits.Connections {
 		s.counts.full.Add(1)
-		s.log.Warn("connection refused", "source", c.source(), "connections", len(s.live), "stopping", s.stopping)
+		s.logRefusal(c, "connection refused", "connections", len(s.live), "stopping", s.stopping)
 		_ = c.wire.Close()
 		s.startups.remove(c)
 		c.unshare()
@@ -297,6 +299,7 @@ func (s *Server) rounds() {
 			if n := s.startups.takeDropped(); n > 0 {
 				s.log.Warn("too many connections that haven't logged in; older ones were closed", "closed", n)
 			}
+			s.reportRefusals()
 		}
 	}
 }

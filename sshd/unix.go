@@ -129,7 +129,7 @@ func (s *Server) admitUnix(conn net.Conn) {
 	judging, err := s.shares.take("uid "+strconv.Itoa(peer.UID), most)
 	if err != nil {
 		s.counts.full.Add(1)
-		s.log.Warn("connection refused", "source", c.source(), "pid", peer.PID, "uid", peer.UID, "error", "too many callers of this user are being checked")
+		s.logRefusal(c, "connection refused", "pid", peer.PID, "uid", peer.UID, "error", "too many callers of this user are being checked")
 		peer.Close()
 		_ = conn.Close()
 		return
@@ -148,7 +148,7 @@ func (s *Server) admitUnix(conn net.Conn) {
 // admitPeer runs a connection of the local socket whose caller was identified or refused.
 func (s *Server) admitPeer(c *connection) {
 	if err := c.shareProcess(c.peer); err != nil { // at once: there is no login to wait for
-		s.log.Warn("connection refused", "source", c.source(), "identity", c.peer.Name, "pid", c.peer.PID, "error", err)
+		s.logRefusal(c, "connection refused", "identity", c.peer.Name, "pid", c.peer.PID, "error", err)
 		_ = c.wire.Close()
 		return
 	}
