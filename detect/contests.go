@@ -337,6 +337,9 @@ func (f *Fold) contest() {
 		if f.lacksPages(r, d) {
 			r.Prompt.Ready = !d.Partial && f.due(agent.MoveAsk, agent.SourceScreen, f.m.Screen.Shown, hookLate)
 		}
+		if r.Prompt.OnScreen && f.givesWay(d) {
+			r.Prompt.Ready = !d.Partial && f.due(agent.MoveAsk, agent.SourceScreen, f.m.Screen.Shown, EarlierWithin)
+		}
 		r.Prompt.Contested = r.Hook == "" && f.disputed(r)
 		if r.Prompt.Contested {
 			if until, _ := f.concealed(r, d); !until.IsZero() {

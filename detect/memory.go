@@ -302,6 +302,13 @@ type screen struct {
 	Spent   time.Time // when that dialog was answered, though it is still shown
 	Given   time.Time // when a hook went, with or without an answer, and when its prompt was over; a half-drawn frame may then show anything
 	Torn    torn
+	Placed  placed
+}
+
+// placed is the last dialog that is over among those of parallel calls.
+type placed struct {
+	Place int
+	At    time.Time // when its prompt was closed
 }
 
 // torn is the dialog that was on the screen before an empty frame, which may be half drawn.

@@ -21,6 +21,7 @@ type Pending struct {
 	Shown    time.Time // since when its dialog is on the screen; zero when it isn't
 	Waits    bool      // a level has reported an open dialog since the last prompt was closed
 	Busy     bool      // a level still shows work
+	GivesWay bool      // the dialog of an earlier one of parallel calls may take its place
 	Before   string    // its digest before a hook reported what its dialog shows; empty without one
 }
 
@@ -54,6 +55,7 @@ func (f *Fold) Pending(id string) (Pending, bool) {
 		p.Waits = l != nil && l.Since.After(f.m.ClosedAt)
 		l = f.level()
 		p.Busy = l != nil && l.Value == agent.LevelBusy
+		p.GivesWay = f.givesWay(d)
 	}
 	return p, true
 }

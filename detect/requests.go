@@ -316,6 +316,9 @@ func (f *Fold) drop(how string, w why, stopped bool, over func(*request) bool) b
 
 func (f *Fold) close(r *request, how string, w why, stopped bool) {
 	f.m.ClosedAt = f.now
+	if r.Place > 0 {
+		f.m.Screen.Placed = placed{r.Place, f.now}
+	}
 	if !r.Taken.IsZero() {
 		f.m.Screen.Given = f.now
 	}

@@ -229,7 +229,7 @@ func (w *way) tick(q *agent.Question, pick agent.QuestionPick, d *agent.Dialog) 
 		o, ok := numbered(d, line)
 		return ok && o.Focused && bare(d, line, hint(q)) && ticked(d, before)
 	})
-	w.Last().ShownFor = pageShownFor
+	w.Last().ShownFor = lineAfter // like an Up, a Down right after the arrow may be lost
 	at := 0 // the focused line: the last one, which has no number
 	for i := range boxes {
 		if boxes[i] == slices.Contains(pick.Options, i+1) {

@@ -255,6 +255,8 @@ const levelWithin = 2 * time.Second
 // shownFor is how long the screen must have shown the key's dialog or page.
 func shownFor(step agent.Step, p detect.Pending) time.Duration {
 	switch {
+	case p.GivesWay:
+		return max(step.ShownFor, detect.EarlierWithin)
 	case step.LevelSuffices && p.Waits:
 		return 0
 	case step.LevelSuffices && p.Busy:

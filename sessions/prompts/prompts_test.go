@@ -73,3 +73,19 @@ func TestPromptThatShowsMore(t *testing.T) {
 		t.Errorf("an answer to what it shows: %v", err)
 	}
 }
+
+// TestShownFor: a level that reports an open dialog reports no place among parallel calls.
+func TestShownFor(t *testing.T) {
+	step := agent.Step{ShownFor: time.Second, LevelSuffices: true}
+	for _, c := range []struct {
+		of   detect.Pending
+		want time.Duration
+	}{
+		{detect.Pending{}, time.Second}, {detect.Pending{Waits: true}, 0}, {detect.Pending{Busy: true}, levelWithin},
+		{detect.Pending{GivesWay: true, Waits: true}, detect.EarlierWithin},
+	} {
+		if got := shownFor(step, c.of); got != c.want {
+			t.Errorf("%+v: %v, want %v", c.of, got, c.want)
+		}
+	}
+}

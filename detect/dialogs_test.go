@@ -1,0 +1,41 @@
+package detect
+
+import (
+	"testing"
+
+	"berth/agent"
+)
+
+// TestGivesWay: of parallel calls the first may ask after the second, and its dialog then takes the place of the second's
+// under a key. So the second's waits, except right after the first's.
+func TestGivesWay(t *testing.T) {
+	place := func(n int, what string) agent.Reading {
+		d := dialog("Bash")
+		d.Dialog.Place, d.Dialog.Body = n, what
+		return d
+	}
+	b := newBench(t, Options{})
+	b.hook(agent.TurnStarted, "a")
+	is := func(ms int, id string, ready, gives bool) {
+		t.Helper()
+		b.at(ms)
+		p, ok := b.fold.Pending("")
+		if !ok || p.Request.ID != id || p.Request.Ready != ready || p.GivesWay != gives {
+			t.Errorf("at %d: %s, ready %v, gives way %v", ms, p.Request.ID, p.Request.Ready, p.GivesWay)
+		}
+	}
+	b.at(1000).ask("a", "", "Bash", "second")
+	b.at(1010).screen(place(2, "second"))
+	is(1020, "1", false, true)
+	is(3009, "1", false, true)
+	is(3010, "1", true, true) // nothing came before it
+	b.at(3100).ask("a", "", "Bash", "first")
+	b.at(3110).screen(place(1, "first"))
+	is(3120, "2", true, false)
+	b.at(4000).screen(place(2, "second")) // the first is answered
+	is(4010, "1", true, false)
+	b.at(4100).screen(agent.Reading{})
+	b.at(4900).ask("a", "", "Bash", "other")
+	b.at(6000).screen(place(2, "other")) // of other calls
+	is(6010, "3", false, true)
+}
