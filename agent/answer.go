@@ -185,6 +185,9 @@ type Step struct {
 	// it back, if the program asked for focus events. Some agents draw a dialog while their
 	// composer still takes the keys.
 	Focus bool
+	// Again: it only moves between rows. An agent on a busy machine may lose it. So if the screen doesn't show what the
+	// next step is for after some seconds, and still shows what this one is for, the key is pressed again, once.
+	Again bool
 }
 
 // KeyAnswer is an answer by keys.

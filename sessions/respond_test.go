@@ -334,6 +334,31 @@ func TestRespondToAPageThatChanges(t *testing.T) {
 	p.counts(s.id, map[string]int{"respond": 0})
 }
 
+// arrows is an asker whose second page is a row that an arrow goes to.
+type arrows struct{ asker }
+
+func (arrows) Keys(*agent.Request, agent.Answer, *agent.Dialog) (agent.KeyAnswer, error) {
+	at := func(body string) func(*agent.Reading) bool {
+		return func(r *agent.Reading) bool { return r.Dialog.Body == body }
+	}
+	return agent.KeyAnswer{Steps: []agent.Step{
+		{Key: "j", Wants: "row a", Ready: at("a"), Again: true}, {Key: "y", Wants: "row b", Ready: at("b")},
+	}, Outcome: agent.OutcomeAccepted}, nil
+}
+
+// TestRespondLostArrow: an arrow that the agent loses is pressed again, once.
+func TestRespondLostArrow(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "read")
+	_, s := newAskerOf(t, arrows{}, "asks 1: a'; dd bs=1 count=2 of='"+file+"' 2>/dev/null; printf '\033[2J\033[Hasks 1: b")
+	r, err := s.Respond(t.Context(), claim("c1"), "", agent.Answer{Kind: agent.Accept})
+	if err != nil || !r.Confirmed {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if read, err := os.ReadFile(file); string(read) != "jj" {
+		t.Errorf("%q, %v", read, err)
+	}
+}
+
 // TestRespondToAFilledForm: a form without a schema may hold what was typed at the terminal, so Berth
 // accepts it only if the caller names the digest of what was shown.
 func TestRespondToAFilledForm(t *testing.T) {

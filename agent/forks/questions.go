@@ -47,6 +47,7 @@ func (w *Way) Walk(from, to int, at func(d *agent.Dialog, row int) bool) {
 	}
 	for row := from; row != to; row += step {
 		w.Key(key, fmt.Sprintf("row %d chosen", row), func(d *agent.Dialog) bool { return at(d, row) })
+		w.Last().Again = true
 	}
 }
 

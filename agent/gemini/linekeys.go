@@ -69,6 +69,7 @@ func (w *way) own(line int, text, hint string, d *agent.Dialog) error {
 		w.walk(focusedOn(d), line, nil)
 		if known {
 			w.Key("Up", "its line, empty", func(d *agent.Dialog) bool { return focusedOn(d) == line && empty(d) })
+			w.Last().Again = true
 			w.Last().ShownFor = lineAfter // an Up right after the arrow was lost twice in some ten answers
 		}
 	}

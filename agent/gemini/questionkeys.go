@@ -229,8 +229,9 @@ func (w *way) tick(q *agent.Question, pick agent.QuestionPick, d *agent.Dialog) 
 		o, ok := numbered(d, line)
 		return ok && o.Focused && bare(d, line, hint(q)) && ticked(d, before)
 	})
+	w.Last().Again = true
 	w.Last().ShownFor = lineAfter // like an Up, a Down right after the arrow may be lost
-	at := 0 // the focused line: the last one, which has no number
+	at := 0                       // the focused line: the last one, which has no number
 	for i := range boxes {
 		if boxes[i] == slices.Contains(pick.Options, i+1) {
 			continue

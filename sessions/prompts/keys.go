@@ -21,6 +21,8 @@ import (
 const (
 	firstWithin = time.Second
 	stepWithin  = 10 * time.Second
+	// lostAfter is how long an agent may take to draw what a key does before the key counts as lost.
+	lostAfter = 5 * time.Second
 	// lastWithin is how long other clients' keys wait after the last one.
 	lastWithin = 3 * time.Second
 	lookAgain  = 50 * time.Millisecond // poll, because a synchronized update without an end publishes no change
@@ -55,12 +57,16 @@ func (ps *Prompts) giveByKeys(ctx context.Context, claim loop.Claim, p detect.Pe
 				within = firstWithin
 			}
 			last := i == len(k.Steps)-1
+			var before *agent.Step // which may be pressed again
+			if i > 0 && k.Steps[i-1].Again {
+				before = &k.Steps[i-1]
+			}
 			if step.Focus {
-				if err := ps.press(own, write, a, focusOf(step), within, false); err != nil {
+				if err := ps.press(own, write, a, focusOf(step), nil, within, false); err != nil {
 					return err
 				}
 			}
-			if err := ps.press(own, write, a, step, within, last); err != nil {
+			if err := ps.press(own, write, a, step, before, within, last); err != nil {
 				return err
 			}
 		}
@@ -122,14 +128,21 @@ func focusOf(step agent.Step) agent.Step {
 	return agent.Step{Focus: true, Ready: step.Ready, Wants: step.Wants, ShownFor: step.ShownFor, LevelSuffices: step.LevelSuffices, Pause: focusWorks}
 }
 
-// press presses one key once the screen shows what it wants.
-func (ps *Prompts) press(ctx context.Context, write loop.Write, a *answering, step agent.Step, within time.Duration, last bool) error {
+// press presses one key once the screen shows what it wants. If it doesn't come to show that, the key before may have been
+// lost.
+func (ps *Prompts) press(ctx context.Context, write loop.Write, a *answering, step agent.Step, before *agent.Step, within time.Duration, last bool) error {
 	changed, stop := ps.env.Changed()
 	defer stop()
 	deadline := time.NewTimer(within)
 	defer deadline.Stop()
 	again := time.NewTicker(lookAgain)
 	defer again.Stop()
+	var lost <-chan time.Time
+	if before != nil {
+		timer := time.NewTimer(lostAfter)
+		defer timer.Stop()
+		lost = timer.C
+	}
 	var shown time.Time // since when the screen shows what a later key is for; only the loop uses it
 	for {
 		err := write(func() (<-chan error, error) { return ps.pressIf(a, step, last, &shown) })
@@ -143,6 +156,12 @@ func (ps *Prompts) press(ctx context.Context, write loop.Write, a *answering, st
 		select {
 		case <-changed:
 		case <-again.C:
+		case <-lost:
+			anew, at := *before, ps.env.Now()
+			anew.ShownFor = 0
+			if err := write(func() (<-chan error, error) { return ps.pressIf(a, anew, false, &at) }); err != nil && !errors.Is(err, errNotShown) {
+				return err
+			}
 		case <-deadline.C:
 			if !a.pressed { // written on the loop, before the steps that asked for it returned
 				if clear {
