@@ -69,7 +69,7 @@ func (f *Fold) Freeze() { f.frozen = true }
 // Thaw ends Freeze, once the facts are as new as the levels and the screen.
 func (f *Fold) Thaw(now time.Time) Result {
 	f.begin(now)
-	f.frozen = false
+	f.frozen, f.thawed = false, f.now
 	f.settle()
 	f.conclude()
 	return f.result

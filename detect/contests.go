@@ -242,11 +242,11 @@ func (f *Fold) keepLost(lost *request) {
 // found forgets the lost prompts that can't have a dialog anymore: the screen has shown only the
 // composer for a while, and nothing was typed (an agent delays a dialog while a person types). A
 // lost prompt without a waiting hook disputes only the dialog that was open, unless its own may
-// look like another's.
+// look like another's. What the screen showed while no server read it isn't known.
 func (f *Fold) found() {
 	m := &f.m
 	bare := func(since time.Time) bool {
-		return !m.Screen.Bare.IsZero() && f.now.Sub(latest(m.Screen.Bare, m.Screen.Changed, since)) >= silence
+		return !f.frozen && !m.Screen.Bare.IsZero() && f.now.Sub(latest(m.Screen.Bare, m.Screen.Changed, f.thawed, since)) >= silence
 	}
 	rests := func(since time.Time) bool { return bare(since) && !f.covered() }
 	m.Lost = slices.DeleteFunc(m.Lost, func(r *request) bool {

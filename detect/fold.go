@@ -55,6 +55,7 @@ type Fold struct {
 	pending []Wait    // the rules that wait
 	result  Result
 	frozen  bool
+	thawed  time.Time
 
 	comparedWith *agent.Dialog // the dialog of comparisons
 	comparisons  map[pastCall]comparison

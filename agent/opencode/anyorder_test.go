@@ -47,3 +47,6 @@ func TestAnyOrder(t *testing.T) { anyorder.Play(t, ordered(t), 40, 60) }
 
 // TestCoveredWithoutAnswer: a call whose dialog was covered, and not answered, is named by the prompt of a forged report.
 func TestCoveredWithoutAnswer(t *testing.T) { anyorder.Covered(t, ordered(t)) }
+
+// TestKilledAtADialog: what a session without a server showed isn't known, so no call is forgotten meanwhile.
+func TestKilledAtADialog(t *testing.T) { anyorder.Killed(t, ordered(t)) }

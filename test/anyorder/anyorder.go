@@ -5,6 +5,8 @@ package anyorder
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +44,42 @@ type Agent struct {
 	// Dialog are pictures of the dialog, by size. Cut is one without room.
 	Dialog               []*agent.Reading
 	Cut, Works, Composer *agent.Reading
+	// Others are calls with other dialogs. They are numbered after Lines.
+	Others []Other
+}
+
+// Other is a call whose dialog is another one.
+type Other struct {
+	Says   func(p *agent.Request) bool // whether a prompt is about that call
+	Dialog []*agent.Reading
+}
+
+// calls is how many different calls there are.
+func (a *Agent) calls() int { return len(a.Lines) + len(a.Others) }
+
+// other is what the call is if its dialog is another one.
+func (a *Agent) other(line int) *Other {
+	if line < len(a.Lines) {
+		return nil
+	}
+	return &a.Others[line-len(a.Lines)]
+}
+
+// dialog is the picture of the call's dialog at a size.
+func (a *Agent) dialog(line, size int) *agent.Reading {
+	all := a.Dialog
+	if o := a.other(line); o != nil {
+		all = o.Dialog
+	}
+	return all[min(size, len(all)-1)]
+}
+
+// about is a call in a word.
+func (a *Agent) about(line int) string {
+	if line < len(a.Lines) {
+		return strconv.Quote(a.Lines[line])
+	}
+	return fmt.Sprintf("other %d", line-len(a.Lines))
 }
 
 // call is a call of the agent.
@@ -68,6 +106,9 @@ type world struct {
 	open     *call   // the one whose dialog is open
 	size     int
 	looks    detect.Looks
+	shown    map[string][]*agent.Request // what each id has shown
+	server   server
+	told     [][]agent.Fact // what was reported last
 	covered  *agent.Reading
 	keyAt    time.Time // when a key was last pressed
 	hooks    []string  // that wait
@@ -76,13 +117,19 @@ type world struct {
 	allowed  map[int]int // what people have allowed ahead of its call, by a hook of another process
 }
 
+func newWorld(t *testing.T, a *Agent) *world {
+	w := &world{t: t, a: a, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), allowed: map[int]int{}, shown: map[string][]*agent.Request{}}
+	w.f = detect.New(a.Driver, w.options())
+	return w
+}
+
 func (w *world) say(format string, a ...any) {
 	w.trace = append(w.trace, w.now.Format("15:04:05.0 ")+fmt.Sprintf(format, a...))
 }
 
 func (w *world) apply(f agent.Fact) {
 	f.Time = w.now
-	w.f.Apply(f)
+	w.record(func(fold *detect.Fold) { fold.Apply(f) })
 }
 
 // report makes an event. hook is the one that waits, if any.
@@ -91,24 +138,45 @@ func (w *world) report(e Event, id string, line int, hook string) {
 	if facts == nil {
 		return
 	}
-	for _, f := range facts(id, line) {
+	all := facts(id, line)
+	for i, f := range all {
 		if f.Kind == agent.Asked && f.Source == agent.SourceHook {
-			f.Hook = hook
+			all[i].Hook = hook
 		}
-		w.apply(f)
+		w.apply(all[i])
 	}
+	w.told = append(w.told[max(0, len(w.told)-20):], all)
 }
 
 // pass shows the screen for some frames.
 func (w *world) pass(frames int) {
 	for range frames {
 		w.now = w.now.Add(100 * time.Millisecond)
-		if news, ok := w.looks.Fact(w.screen(), w.now); ok && (news.Kind == agent.ScreenShows || w.screen() == w.a.Works) {
-			w.apply(news)
-		} else {
-			w.f.Tick(w.now)
+		w.look()
+	}
+}
+
+// look reads the screen.
+func (w *world) look() {
+	if w.server.down {
+		return
+	}
+	if news, ok := w.looks.Fact(w.screen(), w.now); ok && (news.Kind == agent.ScreenShows || w.screen() == w.a.Works) {
+		news.Time = w.now
+		w.f.Apply(news)
+	} else {
+		w.f.Tick(w.now)
+	}
+	w.keep()
+	w.check()
+}
+
+// keep keeps what each id shows. A person may answer any of it later.
+func (w *world) keep() {
+	for _, p := range w.f.Status().Requests {
+		if all := w.shown[p.ID]; len(all) == 0 || all[len(all)-1].Digest != p.Digest {
+			w.shown[p.ID] = append(all, p)
 		}
-		w.check()
 	}
 }
 
@@ -117,7 +185,7 @@ func (w *world) screen() *agent.Reading {
 	case w.covered != nil:
 		return w.covered
 	case w.open != nil:
-		return w.a.Dialog[w.size]
+		return w.a.dialog(w.open.line, w.size)
 	case w.turn:
 		return w.a.Works
 	}
@@ -144,6 +212,12 @@ func (w *world) answers() *agent.Request {
 
 // names says whether a prompt says what the call does beside what is drawn of it.
 func (a *Agent) names(p *agent.Request, line int) bool {
+	if o := a.other(line); o != nil {
+		return o.Says(p)
+	}
+	if slices.ContainsFunc(a.Others, func(o Other) bool { return o.Says(p) }) {
+		return false
+	}
 	text := agent.Value(p.Text)
 	if want := a.Lines[line]; want != "" {
 		return strings.Contains(text, want)
@@ -161,6 +235,7 @@ func (a *Agent) names(p *agent.Request, line int) bool {
 	return true
 }
 
+// check: a key answers the prompt with that id, and whatever the id has shown names the call that the dialog is about.
 func (w *world) check() {
 	if w.open == nil || w.covered != nil {
 		return
@@ -169,7 +244,12 @@ func (w *world) check() {
 	if p == nil || w.now.Sub(w.open.begun) < time.Second { // no key is pressed before the log can be there
 		return
 	}
-	if w.keyed++; !w.open.excused && !w.a.names(p, w.open.line) && w.failed == "" {
-		w.failed = fmt.Sprintf("a key allows the call with %q, and the prompt says %q", w.a.Lines[w.open.line], agent.Value(p.Text))
+	if w.keyed++; w.open.excused || w.failed != "" {
+		return
+	}
+	for _, was := range w.shown[p.ID] {
+		if !w.a.names(was, w.open.line) {
+			w.failed = fmt.Sprintf("a key allows the call %s, and its prompt %s says %q %q", w.a.about(w.open.line), p.ID, agent.Value(was.Input), agent.Value(was.Text))
+		}
 	}
 }

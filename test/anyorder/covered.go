@@ -4,10 +4,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"berth/agent"
-	"berth/detect"
 )
 
 // looked are what may happen to a call whose dialog is on the screen, and isn't answered.
@@ -55,18 +53,18 @@ func Covered(t *testing.T, a *Agent) {
 	for name, happens := range looked {
 		for _, restarts := range []bool{false, true} {
 			for own, other := range []int{1, 0} {
-				now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-				w := &world{t: t, a: a, r: rand.New(rand.NewPCG(1, 1)), f: detect.New(a.Driver, detect.Options{Start: now, Dir: a.Dir}), now: now}
+				w := newWorld(t, a)
+				w.r = rand.New(rand.NewPCG(1, 1))
 				w.say("%s, restarts %v, of a call with %q", name, restarts, a.Lines[own])
 				w.report(Message, "", 0, "")
-				w.open = &call{id: "c1", line: own, begun: now}
+				w.open = &call{id: "c1", line: own, begun: w.now}
 				w.begins("c1", own)
 				happens(w)
 				w.report(Over, "c1", own, "")
 				w.report(Over, "c2", own, "")
 				w.report(Stop, "", 0, "")
 				if w.covers(80); restarts {
-					w.restart()
+					w.restarts()
 				}
 				w.report(Message, "", 0, "")
 				w.report(Asks, "c3", other, "")
@@ -75,6 +73,31 @@ func Covered(t *testing.T, a *Agent) {
 					t.Errorf("%s, after\n%s", w.failed, strings.Join(w.trace, "\n"))
 				}
 			}
+		}
+	}
+}
+
+// Killed plays that the server is killed while the dialog of a call is on the screen, after another process has reported its end and
+// another call. The server's last checkpoint is older than the dialog, so the next one knows of a composer only. That it was on the
+// screen all the time isn't known.
+func Killed(t *testing.T, a *Agent) {
+	t.Helper()
+	for own, other := range []int{1, 0} {
+		w := newWorld(t, a)
+		w.r = rand.New(rand.NewPCG(1, 1))
+		w.report(Message, "", 0, "")
+		w.pass(10)
+		w.saves()
+		w.open = &call{id: "c1", line: own, begun: w.now}
+		w.begins("c1", own)
+		w.report(Over, "c1", own, "")
+		w.report(Stop, "", 0, "")
+		w.pass(60)
+		w.report(Message, "", 0, "")
+		w.report(Asks, "c3", other, "")
+		w.next()
+		if w.pass(48); w.failed != "" {
+			t.Errorf("%s, after\n%s", w.failed, strings.Join(w.trace, "\n"))
 		}
 	}
 }

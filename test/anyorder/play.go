@@ -6,9 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
-
-	"berth/detect"
 )
 
 // kind is a kind of step, and how often it comes beside the others.
@@ -30,7 +27,11 @@ var kinds = []kind{
 	{2, "a hook ends", (*world).ends},
 	{2, "another size", (*world).resize},
 	{2, "seconds pass", (*world).idles},
-	{2, "restart", (*world).restart},
+	{2, "restart", (*world).restarts},
+	{2, "a checkpoint", (*world).saves},
+	{2, "the server is killed", (*world).killed},
+	{4, "again", (*world).repeats},
+	{1, "a level", (*world).level},
 	{6, "pictures", func(w *world) { w.pass(1 + w.r.IntN(8)) }},
 }
 
@@ -68,9 +69,13 @@ func order(seed uint64, steps int) (all []step) {
 
 // play plays an order until a key is wrong.
 func (a *Agent) play(t *testing.T, all []step) *world {
-	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	w := &world{t: t, a: a, f: detect.New(a.Driver, detect.Options{Start: now, Dir: a.Dir}), now: now, allowed: map[int]int{}}
+	w := newWorld(t, a)
 	for _, s := range all {
+		if w.server.down {
+			if w.server.steps--; w.server.steps < 0 {
+				w.next()
+			}
+		}
 		w.r = rand.New(rand.NewPCG(s.pick, 1))
 		if s.kind.does(w); w.failed != "" {
 			break

@@ -28,8 +28,8 @@ func (w *world) agent() {
 	default:
 		for range 1 + w.r.IntN(3) {
 			w.made++
-			c := &call{id: fmt.Sprintf("c%d", w.made), line: w.r.IntN(len(w.a.Lines))}
-			w.say("call %s %q", c.id, w.a.Lines[c.line])
+			c := &call{id: fmt.Sprintf("c%d", w.made), line: w.r.IntN(w.a.calls())}
+			w.say("call %s %s", c.id, w.a.about(c.line))
 			if w.allowed[c.line] > 0 {
 				c.excused = true
 				w.allowed[c.line]--
@@ -88,26 +88,26 @@ func (w *world) closes(allowed bool) {
 
 // keys is Berth's answer to the open dialog, by keys.
 func (w *world) keys() {
-	if w.open == nil || w.covered != nil {
+	if w.open == nil || w.covered != nil || w.server.down {
 		return
 	}
 	if p := w.answers(); p != nil && w.now.Sub(w.open.begun) >= time.Second {
 		allows := w.r.IntN(3) > 0
 		w.say("Berth's key answers %q, %v", agent.Value(p.Text), allows)
 		w.answered = p.ID
-		w.f.Answered(p.ID, allows)
+		w.record(func(f *detect.Fold) { f.Answered(p.ID, allows) })
 		w.closes(allows)
 	}
 }
 
 // types is a person's key at the open dialog.
 func (w *world) types() {
-	if w.open == nil || w.covered != nil {
+	if w.open == nil || w.covered != nil || w.server.down {
 		return
 	}
 	answers, allows := w.r.IntN(3) > 0, w.r.IntN(3) > 0
 	w.say("a key at the terminal, answers %v, allows %v", answers, allows)
-	w.f.Typed(w.now)
+	w.typed()
 	if w.keyAt = w.now; answers {
 		w.closes(allows)
 	} else {
@@ -117,15 +117,15 @@ func (w *world) types() {
 
 // message is one that Berth types into the composer.
 func (w *world) message() {
-	if w.screen() == w.a.Composer {
+	if w.screen() == w.a.Composer && !w.server.down {
 		w.say("a message is typed")
-		w.f.TypedMessage(w.now)
+		w.typedMessage()
 	}
 }
 
 // verdict answers a hook of another process.
 func (w *world) verdict() {
-	if len(w.hooks) == 0 {
+	if len(w.hooks) == 0 || w.server.down {
 		return
 	}
 	hook := w.hooks[0]
@@ -136,8 +136,12 @@ func (w *world) verdict() {
 		if allows {
 			w.allows(p)
 		}
-		w.f.Answered(p.ID, allows)
-		w.apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: agent.CauseDelivered, Hook: hook})
+		w.record(func(f *detect.Fold) { f.Answered(p.ID, allows) })
+		gone := agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: agent.CauseDelivered, Hook: hook}
+		if hides, ok := w.a.Driver.(agent.HookHidesDialog); ok && hides.HidesDialog(p) {
+			gone.Kind = agent.HookAnswered
+		}
+		w.apply(gone)
 	}
 }
 
@@ -149,7 +153,7 @@ func (w *world) allows(p *agent.Request) {
 			c.excused, now[c.line] = true, true
 		}
 	}
-	for line := range w.a.Lines {
+	for line := range w.a.calls() {
 		if !now[line] && w.a.names(p, line) {
 			w.allowed[line]++
 		}
@@ -158,7 +162,7 @@ func (w *world) allows(p *agent.Request) {
 
 // forge is a report of another process.
 func (w *world) forge() {
-	id, line := fmt.Sprintf("c%d", w.made-w.r.IntN(4)+1), w.r.IntN(len(w.a.Lines))
+	id, line := fmt.Sprintf("c%d", w.made-w.r.IntN(4)+1), w.r.IntN(w.a.calls())
 	e := []Event{Logged, Logged, Began, Asks, Asks, Asks, AsksAs, Over, Over, Over, Step, Stop, Message}[w.r.IntN(13)]
 	if w.open != nil && e == Over && w.r.IntN(2) == 0 {
 		id, line = w.open.id, w.open.line
@@ -168,7 +172,7 @@ func (w *world) forge() {
 		hook = fmt.Sprint(len(w.trace))
 		w.hooks = append(w.hooks, hook)
 	}
-	w.say("forged %v of %s %q, hook %q", e, id, w.a.Lines[line], hook)
+	w.say("forged %v of %s %s, hook %q", e, id, w.a.about(line), hook)
 	w.report(e, id, line, hook)
 }
 
@@ -254,23 +258,10 @@ var attack = []kind{
 			w.covers(60)
 		}
 	}},
-	{1, "restart", (*world).restart},
+	{1, "restart", (*world).restarts},
 	{1, "a message is forged", func(w *world) { w.say("forged message"); w.report(Message, "", 0, "") }},
 	{1, "forged", (*world).forge},
 	{1, "uncovered", func(w *world) { w.uncovers(1 + w.r.IntN(35)) }},
 	{1, "forged", (*world).forge},
 	{1, "uncovered", func(w *world) { w.uncovers(1 + w.r.IntN(35)) }},
-}
-
-// restart is the next server, which has the checkpoint of the one before.
-func (w *world) restart() {
-	saved, err := w.f.Checkpoint()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if w.f, err = detect.Restore(w.a.Driver, detect.Options{Dir: w.a.Dir}, saved, w.now); err != nil {
-		w.t.Fatal(err)
-	}
-	w.looks = detect.Looks{}
-	w.say("restart")
 }
