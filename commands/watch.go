@@ -123,7 +123,7 @@ type seen struct {
 // continues from the last cursor that it has seen. After each quiet 15 s it prints a line heartbeat. These
 // three lines have the cursor that the watch has reached, and aren't in the log. Neither is the line end,
 // the last one of a watch that ends by itself. Targets, --type, --state and the caller's rights filter
-// the events; a gap in the log is always printed.
+// the events; a gap in the log is printed unless it is known that only other sessions lost events.
 func watch(ctx context.Context, c *Call) error {
 	w, err := newWatcher(c)
 	if err != nil {
@@ -302,7 +302,7 @@ func (w *watcher) nextWanted(ctx context.Context) (streamed, error) {
 	}
 }
 
-// wants applies --type and --state. Every watcher gets a gap: it may have lost events that it wants.
+// wants applies --type and --state. A gap may stand for events that the watcher wants.
 func (w *watcher) wants(line streamed) bool {
 	if w.states != nil && line.Type != events.TypeGap {
 		if line.Type != "state_change" {

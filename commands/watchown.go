@@ -96,7 +96,10 @@ func (o *ownStream) begin(w *watcher) ([]seen, error) {
 
 func (o *ownStream) concerns(w *watcher, line streamed) bool {
 	if line.ID == "" {
-		return true // a gap, or the server's own
+		return line.MayMiss(func(id string) bool {
+			s, ok := o.Sessions.Find(id)
+			return !ok || o.sees(s) && o.aimedAt(w.targets, events.Line{ID: id, Session: s.Status().Name})
+		})
 	}
 	return o.mayRead(line.Line) && o.aimedAt(w.targets, line.Line)
 }

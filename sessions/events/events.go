@@ -12,6 +12,8 @@
 // works again; the part that did not fit becomes a gap in the log. Segments aren't
 // synced, so a power loss may take the newest events.
 //
+// Retention takes the oldest events, of the sessions with most events first (thin.go), and a gap says what is gone.
+//
 // A Reader follows the log from a cursor. The verb watch prints what one reads, filtered by target
 // and type; its lines snapshot, live and heartbeat aren't in the log.
 package events
@@ -66,6 +68,17 @@ type Line struct {
 	Raw     []byte // the JSON object without a newline; shared, never to be changed
 
 	lost map[string]head // of a gap in a file: heads of the sessions that lost events
+}
+
+// MayMiss reports whether a gap may stand for events of a session that wanted is true for. If it isn't known which sessions
+// lost events, it may stand for those of any.
+func (l Line) MayMiss(wanted func(id string) bool) bool {
+	for id := range l.lost {
+		if wanted(id) {
+			return true
+		}
+	}
+	return l.lost == nil
 }
 
 // FormatCursor writes a cursor as users see it, such as e918273.

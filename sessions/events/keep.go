@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 )
 
@@ -67,11 +68,7 @@ func (l *Log) Prune() error {
 	if l.o.MaxAge > 0 {
 		l.retireNewest()
 	}
-	err := l.saveHeads()
-	gone := l.takeOut()
-	for _, s := range gone {
-		err = errors.Join(err, removeFile(segmentName(l.dir, s.first)), removeFile(headsName(l.dir, s.first)))
-	}
+	err := l.makeRoom()
 	if err != nil {
 		err = fmt.Errorf("prune the event log: %w", err)
 		l.mu.Lock()
@@ -119,31 +116,59 @@ func (l *Log) saveHeads() error {
 	}
 }
 
-// takeOut removes from the list the segments that have to go; readers that
-// look for them from now on get a gap.
-func (l *Log) takeOut() (gone []segment) {
-	l.mu.Lock()
-	segments, total, headed := l.tail.segments, l.open.size, l.headed
-	l.mu.Unlock()
-	for _, s := range segments[:max(0, len(segments)-1)] {
-		total += s.size
-	}
-	n := 0
-	for n < len(segments)-1 && segments[n+1].first <= headed {
-		if total <= l.o.MaxBytes && !l.tooOld(segments[n]) {
-			break
+// makeRoom brings the log within its limits. While it is too large, the oldest segment that is still whole loses the
+// events of the sessions that have most of it (thin.go), until such segments are half of the log. Then, and when
+// that fails, the oldest segment goes as a whole.
+func (l *Log) makeRoom() error {
+	var errs error
+	for {
+		if err := l.saveHeads(); errs == nil {
+			errs = err
 		}
-		total -= segments[n].size
-		n++
+		l.mu.Lock()
+		segments, total, headed := l.tail.segments, l.open.size, l.headed
+		l.mu.Unlock()
+		closed, thin, thinned := segments[:max(0, len(segments)-1)], 0, int64(0)
+		for _, s := range closed {
+			total += s.size
+			if s.thin {
+				thin, thinned = thin+1, thinned+s.size
+			}
+		}
+		mayTouch := func(i int) bool { return i < len(closed) && segments[i+1].first <= headed }
+		if !mayTouch(0) || total <= l.o.MaxBytes && !l.tooOld(segments[0]) {
+			return errs
+		}
+		if total > l.o.MaxBytes && thinned <= l.o.MaxBytes/2 && mayTouch(thin) {
+			err := l.thin(thin)
+			if err == nil {
+				continue
+			}
+			errs = errors.Join(errs, err)
+		}
+		errs = errors.Join(errs, l.replace(0, 1))
 	}
-	if n == 0 {
-		return nil
-	}
+}
+
+// replace puts other segments in the list in the place of n from at on, and then removes the files that the list has no
+// more. Readers that look for those from now on look at the list again.
+func (l *Log) replace(at, n int, by ...segment) error {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	// Only this function takes from the front, and roll appends.
-	l.tail.setSegments(l.tail.segments[n:], l.open.size)
-	return segments[:n]
+	old := l.tail.segments
+	// Only retention changes what isn't the newest, and roll appends.
+	list := slices.Concat(old[:at], by, old[at+n:])
+	l.tail.setSegments(list, l.open.size)
+	l.mu.Unlock()
+	var errs error
+	for _, s := range old[at : at+n] {
+		if !slices.ContainsFunc(by, func(b segment) bool { return b.first == s.first && b.thin == s.thin }) {
+			errs = errors.Join(errs, removeFile(s.name(l.dir)))
+		}
+		if !slices.ContainsFunc(by, func(b segment) bool { return b.first == s.first }) {
+			errs = errors.Join(errs, removeFile(headsName(l.dir, s.first)))
+		}
+	}
+	return errs
 }
 
 func (l *Log) tooOld(s segment) bool {

@@ -143,7 +143,7 @@ func (l *Log) recover(segments []segment, headed []uint64) (damage, error) {
 		}
 		scanned = true
 		l.heads.Cursor = max(l.heads.Cursor, s.first-1)
-		b, err := os.ReadFile(segmentName(l.dir, s.first))
+		b, err := os.ReadFile(s.name(l.dir))
 		if err != nil {
 			return damage{}, fmt.Errorf("read event segment: %w", err)
 		}

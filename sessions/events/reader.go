@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 )
 
@@ -85,7 +86,10 @@ func (r *Reader) next(ctx context.Context) (Line, error) {
 				return Line{}, ctx.Err()
 			}
 		default:
-			line := r.fromFiles(g)
+			line, ok := r.fromFiles(g)
+			if !ok {
+				continue // retention changed the files
+			}
 			r.position = line.Cursor
 			return line, nil
 		}
@@ -93,17 +97,21 @@ func (r *Reader) next(ctx context.Context) (Line, error) {
 }
 
 // fromFiles gives the next line that is not in memory: an event, or the gap up
-// to the next one there is.
-func (r *Reader) fromFiles(g glance) Line {
+// to the next one there is. It is false if the files are others than at the glance.
+func (r *Reader) fromFiles(g glance) (Line, bool) {
 	f := &r.file
 	for {
-		raw, ok := f.line(r.log.dir, g, r.position)
+		raw, ok := f.line(r.log, g, r.position)
 		if !ok {
+			if f.gone {
+				*f = place{}
+				return Line{}, false
+			}
 			why := f.why
 			if g.failure != "" {
 				why = g.failure
 			}
-			return r.gap(g.first-1, why)
+			return r.gap(g.first-1, why), true
 		}
 		line, err := parseLine(bytes.TrimSuffix(raw, []byte{' '}))
 		if err != nil || !json.Valid(raw) {
@@ -116,13 +124,13 @@ func (r *Reader) fromFiles(g glance) Line {
 		if line.Cursor >= g.first {
 			why := f.why
 			*f = place{} // it has passed what memory gives next
-			return r.gap(g.first-1, why)
+			return r.gap(g.first-1, why), true
 		}
 		line.Raw = bytes.Clone(line.Raw) // of the reader's buffer
 		if line.Type == TypeGap {
 			why := f.why
 			f.why = whyMissing
-			return r.retell(line, why)
+			return r.retell(line, why), true
 		}
 		if line.Cursor > r.position+1 {
 			gap := r.gap(line.Cursor-1, f.why)
@@ -130,10 +138,10 @@ func (r *Reader) fromFiles(g glance) Line {
 			// Given next, whatever happens to the file meanwhile.
 			held := line
 			r.held = &held
-			return gap
+			return gap, true
 		}
 		f.why = whyMissing
-		return line
+		return line, true
 	}
 }
 
@@ -167,10 +175,11 @@ const (
 
 // place is where in the files a reader is.
 type place struct {
-	segment uint64 // 0 when it is nowhere yet
-	offset  int64  // of the end of buf
-	buf     []byte // read and not yet given
-	why     string // why the next line is not the next event, if it is not
+	in     segment // without a cursor when it is nowhere yet
+	offset int64   // of the end of buf
+	buf    []byte  // read and not yet given
+	why    string  // why the next line is not the next event, if it is not
+	gone   bool    // its file isn't there
 }
 
 // chunk is how much is read at once; a longer line makes it more for a while.
@@ -178,8 +187,8 @@ const chunk = 32 << 10
 
 // line gives the next line of the files that can be seen at g; false when there
 // is none.
-func (p *place) line(dir string, g glance, position uint64) ([]byte, bool) {
-	if p.segment == 0 && !p.enter(dir, g.segments, position) {
+func (p *place) line(l *Log, g glance, position uint64) ([]byte, bool) {
+	if (p.in.first == 0 || !p.listed(g.segments)) && !p.enter(l.dir, g.segments, position) {
 		return nil, false
 	}
 	want := chunk
@@ -189,9 +198,12 @@ func (p *place) line(dir string, g glance, position uint64) ([]byte, bool) {
 			p.buf = p.buf[i+1:]
 			return raw, true
 		}
-		if p.read(dir, g, want) {
+		if p.read(l.dir, g, want) {
 			want *= 2
 			continue
+		}
+		if p.gone = p.gone && l.tail.changed(g.segments); p.gone {
+			return nil, false
 		}
 		if !p.advance(g.segments) {
 			return nil, false
@@ -211,8 +223,8 @@ func (p *place) enter(dir string, segments []segment, position uint64) bool {
 	if at < 0 {
 		at, p.why = 0, whyRetention
 	}
-	p.segment, p.offset, p.buf = segments[at].first, 0, nil
-	if f, err := os.Open(segmentName(dir, p.segment)); err == nil {
+	p.in, p.offset, p.buf = segments[at], 0, nil
+	if f, err := os.Open(p.in.name(dir)); err == nil {
 		defer f.Close()
 		p.offset = locate(f, segments[at].size, position)
 	}
@@ -222,10 +234,7 @@ func (p *place) enter(dir string, segments []segment, position uint64) bool {
 // read takes more of the segment into the buffer; false when there is no more.
 // The file is opened each time: a paused reader holds no file open.
 func (p *place) read(dir string, g glance, want int) bool {
-	i := holding(g.segments, p.segment)
-	if i < 0 || g.segments[i].first != p.segment {
-		return false
-	}
+	i := holding(g.segments, p.in.first)
 	size := g.segments[i].size
 	if i == len(g.segments)-1 {
 		size = g.size
@@ -234,8 +243,9 @@ func (p *place) read(dir string, g glance, want int) bool {
 	if n <= 0 {
 		return false
 	}
-	f, err := os.Open(segmentName(dir, p.segment))
+	f, err := os.Open(p.in.name(dir))
 	if err != nil {
+		p.gone = errors.Is(err, fs.ErrNotExist)
 		return false
 	}
 	defer f.Close()
@@ -249,15 +259,18 @@ func (p *place) read(dir string, g glance, want int) bool {
 
 // advance goes to the next segment; false when there is none.
 func (p *place) advance(segments []segment) bool {
-	i := holding(segments, p.segment)
-	if i < 0 || segments[i].first != p.segment {
-		p.why = whyRetention // it was deleted meanwhile
-	}
+	i := holding(segments, p.in.first)
 	if i+1 >= len(segments) {
 		return false
 	}
-	p.segment, p.offset, p.buf = segments[i+1].first, 0, nil
+	p.in, p.offset, p.buf = segments[i+1], 0, nil
 	return true
+}
+
+// listed reports whether the segment that the place is in is still one of the log's.
+func (p *place) listed(segments []segment) bool {
+	i := holding(segments, p.in.first)
+	return i >= 0 && segments[i].first == p.in.first && segments[i].thin == p.in.thin
 }
 
 // FollowSession gives the events of one session, by its id, with a number above

@@ -12,12 +12,23 @@ import (
 	"time"
 )
 
-const segmentEnding = ".jsonl"
+const (
+	segmentEnding = ".jsonl"
+	thinEnding    = ".thin.jsonl"
+)
 
 // segment is one file of the log.
 type segment struct {
 	first uint64 // no line in it has a lower cursor; its name
 	size  int64  // bytes of whole lines; of the one being written see tail.size
+	thin  bool   // retention took events out of it; see thin.go
+}
+
+func (s segment) name(dir string) string {
+	if s.thin {
+		return filepath.Join(dir, fmt.Sprintf("%020d%s", s.first, thinEnding))
+	}
+	return segmentName(dir, s.first)
 }
 
 func segmentName(dir string, first uint64) string {
@@ -43,19 +54,28 @@ func list(dir string) (segments []segment, headed []uint64, err error) {
 			continue
 		}
 		switch "." + ending {
-		case segmentEnding:
+		case segmentEnding, thinEnding:
 			info, err := entry.Info()
 			if err != nil {
 				return nil, nil, fmt.Errorf("look at event segment: %w", err)
 			}
-			segments = append(segments, segment{first: first, size: info.Size()})
+			segments = append(segments, segment{first: first, size: info.Size(), thin: "."+ending == thinEnding})
 		case headsEnding:
 			headed = append(headed, first)
 		}
 	}
-	slices.SortFunc(segments, func(a, b segment) int { return cmp.Compare(a.first, b.first) })
+	slices.SortFunc(segments, func(a, b segment) int {
+		if a.first == b.first && a.thin != b.thin {
+			if a.thin {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.first, b.first)
+	})
 	slices.Sort(headed)
-	return segments, headed, nil
+	segments, err = finishThinning(dir, segments)
+	return segments, headed, err
 }
 
 // holding is the index of the segment that has the cursor, or would have it: the
@@ -117,7 +137,7 @@ func lineAfter(f *os.File, offset, end int64) (at int64, cursor uint64) {
 
 // lastTime reads when the last line of a segment was written.
 func lastTime(dir string, s segment) (time.Time, error) {
-	f, err := os.Open(segmentName(dir, s.first))
+	f, err := os.Open(s.name(dir))
 	if err != nil {
 		return time.Time{}, fmt.Errorf("open event segment: %w", err)
 	}

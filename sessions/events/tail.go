@@ -1,6 +1,9 @@
 package events
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // Bounds of what is kept in memory. Readers that keep up never touch a file;
 // and it is all there is while the files cannot be written.
@@ -139,6 +142,13 @@ func (t *tail) setSegments(segments []segment, size int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.segments, t.size = segments, size
+}
+
+// changed reports whether the list of files is another one.
+func (t *tail) changed(segments []segment) bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return !slices.Equal(t.segments, segments)
 }
 
 func (t *tail) setFailure(why string) {
