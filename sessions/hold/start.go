@@ -6,12 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"berth/rawio"
 )
 
 // answerWithin is how long a holder may take to answer where the context
@@ -129,12 +130,11 @@ func Dial(ctx context.Context, dir string) (*Link, error) {
 func dialHolder(ctx context.Context, dir string, id identity) (*Link, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "unix", id.Socket)
+	conn, err := rawio.Dial(ctx, id.Socket)
 	if err != nil {
 		return nil, err
 	}
-	c, err := newSocket(conn.(*net.UnixConn))
+	c, err := newSocket(conn)
 	if err != nil {
 		conn.Close()
 		return nil, err

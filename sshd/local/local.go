@@ -17,6 +17,8 @@ import (
 	"unicode/utf8"
 
 	gossh "golang.org/x/crypto/ssh"
+
+	"berth/rawio"
 )
 
 // ErrNoServer says that no server answers on the socket.
@@ -119,8 +121,9 @@ func dial(ctx context.Context, socket string, stderr io.Writer) (*gossh.Client, 
 	if err := checkOwner(socket); err != nil {
 		return nil, err
 	}
-	var d net.Dialer
-	conn, err := d.DialContext(ctx, "unix", socket)
+	connecting, cancel := context.WithTimeout(ctx, handshakeTime)
+	defer cancel()
+	conn, err := rawio.Dial(connecting, socket)
 	if err != nil {
 		return nil, noServer(socket, err)
 	}

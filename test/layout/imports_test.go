@@ -92,7 +92,7 @@ var arrows = map[string]string{
 	"mcp/bridge":     "",
 	"sshd":           "api commands/words keys rawio sessions/hold",
 	"sshd/files":     "api commands",
-	"sshd/local":     "",
+	"sshd/local":     "rawio",
 	"sshd/dispatch":  "acp api attach commands fleet/relay keys mcp sessions sessions/clients sessions/events sessions/lease sessions/loop sshd sshd/files terminal tui",
 
 	// The fleet.
