@@ -28,6 +28,9 @@ func (h *holder) start(umask int) (err error) {
 	if err := os.Chmod(h.spec.Socket, 0o600); err != nil {
 		return fmt.Errorf("closing the socket to others: %w", err)
 	}
+	if err := shortenQueue(h.listen); err != nil {
+		return err
+	}
 	if err := h.listenForHooks(); err != nil {
 		return err
 	}

@@ -84,12 +84,9 @@ func (h *holder) accept() {
 			time.Sleep(10 * time.Millisecond)
 			continue
 		}
-		select {
-		case handshakes <- struct{}{}:
-		default:
-			c.Close()
-			continue
-		}
+		// The next ones wait: a process of a session can connect without end, and is refused at once. The server, which
+		// comes after a restart, must not be turned away with it.
+		handshakes <- struct{}{}
 		conns.Go(func() {
 			s, r, err := h.greet(c)
 			<-handshakes
