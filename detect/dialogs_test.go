@@ -39,3 +39,33 @@ func TestGivesWay(t *testing.T) {
 	b.at(6000).screen(place(2, "other")) // of other calls
 	is(6010, "3", false, true)
 }
+
+// TestHookOfACutDialog: a hook that waits takes the answer of a dialog that shows a part of its call, whichever came
+// first.
+func TestHookOfACutDialog(t *testing.T) {
+	for _, hookFirst := range []bool{true, false} {
+		b := newBench(t, Options{})
+		b.hook(agent.TurnStarted, "a")
+		d := dialog("Bash")
+		d.Dialog.Body, d.Dialog.Cut = "a long", true
+		tool, input := "Bash", "a long command"
+		ask := func() {
+			b.say(agent.Fact{Kind: agent.Asked, Source: agent.SourceHook, Turn: "a", Tool: tool, Input: []byte(`"` + input + `"`), Hook: "h1",
+				Conversation: "c", Request: &agent.Request{Type: agent.PromptPermission, Tool: &tool, Input: &input, FullInput: input, Channel: agent.ChannelHook}})
+		}
+		b.at(1000)
+		if hookFirst {
+			ask()
+		}
+		b.at(1100).screen(d)
+		b.at(1300)
+		if !hookFirst {
+			ask()
+		}
+		b.at(3000)
+		p, ok := b.fold.Pending("")
+		if !ok || len(b.fold.m.Requests) != 1 || p.Hook != "h1" || !p.Request.OnScreen || p.Request.FullInput != input || p.Whole {
+			t.Errorf("hook first: %v: %d prompts, %+v", hookFirst, len(b.fold.m.Requests), p)
+		}
+	}
+}

@@ -61,7 +61,7 @@ func (f *Fold) asked(fact *agent.Fact) {
 			return // the dialog is a prompt of its own: see asItIs
 		}
 	}
-	if how == agent.AlikeMatch && fact.Hook != "" { // the report says what the ambiguous dialog asks
+	if (how == agent.AlikeMatch || how == agent.PartMatch) && fact.Hook != "" { // the report says what the ambiguous dialog asks, and takes the answer
 		f.drop("superseded", why{Tier: fact.Source.Tier(), Cause: fact.Cause}, false, func(r *request) bool { return r.seenOnly() && r.Prompt.OnScreen })
 	}
 	if m.Turn.Phase == "" && !m.ended(fact.Turn) {
