@@ -140,7 +140,7 @@ func (f *Fold) joined(fact *agent.Fact) *agent.Fact {
 	whole, known := *fact, false
 	var other *call
 	f.eachCall(func(c *call) {
-		if c.ID != fact.Call {
+		if c.ID != fact.Call || c.Asks != nil && agent.Value(c.Asks.Tool) != agent.Value(fact.Request.Tool) {
 			return
 		}
 		whole.Request = joiner.WithCall(fact.Request, []byte(c.Input))

@@ -15,14 +15,15 @@ func ordered(t *testing.T) *anyorder.Agent {
 	for i, more := range inputs {
 		inputs[i] = `{"command":"ls","description":"List"` + more + `}`
 	}
-	event := func(name, more string) func(string, int) []agent.Fact {
-		return func(id string, n int) []agent.Fact {
-			facts, err := claude.Driver{}.Hook(fmt.Appendf(nil, `{"session_id":"s","hook_event_name":%q,"prompt_id":"t"%s,"tool_name":"Bash","tool_use_id":%q,"tool_input":%s}`, name, more, id, inputs[n]))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return facts
+	hook := func(name, more, tool, id, input string) []agent.Fact {
+		facts, err := claude.Driver{}.Hook(fmt.Appendf(nil, `{"session_id":"s","hook_event_name":%q,"prompt_id":"t"%s,"tool_name":%q,"tool_use_id":%q,"tool_input":%s}`, name, more, tool, id, input))
+		if err != nil {
+			t.Fatal(err)
 		}
+		return facts
+	}
+	event := func(name, more string) func(string, int) []agent.Fact {
+		return func(id string, n int) []agent.Fact { return hook(name, more, "Bash", id, inputs[n]) }
 	}
 	line := func(text string) []agent.Fact {
 		facts, err := claude.Driver{}.Log([]byte(text))
@@ -41,6 +42,12 @@ func ordered(t *testing.T) *anyorder.Agent {
 			anyorder.Began:  event("PreToolUse", ""),
 			anyorder.Asks:   event("PermissionRequest", ""),
 			anyorder.AsksAs: event("PermissionRequest", `,"agent_id":"x","agent_type":"y"`),
+			anyorder.AsksElse: func(id string, _ int) []agent.Fact {
+				return hook("PermissionRequest", "", "Skill", id, `{"skill":"ls"}`)
+			},
+			anyorder.BeganElse: func(id string, _ int) []agent.Fact {
+				return line(`{"type":"assistant","sessionId":"s","message":{"content":[{"type":"tool_use","id":"` + id + `","name":"Bash","input":{"command":"pwd"}}]}}`)
+			},
 			anyorder.Over: func(id string, n int) []agent.Fact {
 				return append(ends(id, n), line(`{"type":"user","sessionId":"s","promptId":"t","message":{"content":[{"type":"tool_result","tool_use_id":"`+id+`","content":"x"}]}}`)...)
 			},
@@ -62,3 +69,6 @@ func TestCoveredWithoutAnswer(t *testing.T) { anyorder.Covered(t, ordered(t)) }
 
 // TestKilledAtADialog: what a session without a server showed isn't known, so no call is forgotten meanwhile.
 func TestKilledAtADialog(t *testing.T) { anyorder.Killed(t, ordered(t)) }
+
+// TestNamedByAnotherTool: a call whose id is in another tool's permission is named by the prompt of a forged report.
+func TestNamedByAnotherTool(t *testing.T) { anyorder.NamedByAnother(t, ordered(t)) }

@@ -36,6 +36,12 @@ func TestAnyOrder(t *testing.T) {
 			},
 			anyorder.Asks:   asks(""),
 			anyorder.AsksAs: asks(`,"agent_id":"x","agent_type":"y"`),
+			anyorder.AsksElse: func(id string, _ int) []agent.Fact {
+				return event("PermissionRequest", `,"turn_id":"t","cwd":"/w","tool_name":"apply_patch","tool_use_id":"`+id+`","tool_input":{"command":"ls"}`)
+			},
+			anyorder.BeganElse: func(id string, _ int) []agent.Fact {
+				return event("PreToolUse", `,"cwd":"/w","tool_name":"Bash","tool_use_id":"`+id+`","tool_input":{"command":"pwd"}`)
+			},
 			anyorder.Over: func(id string, n int) []agent.Fact {
 				return append(event("PostToolUse", `,"tool_name":"Bash","tool_use_id":"`+id+`","tool_input":{"command":"ls"}`), line(`{"type":"function_call_output","call_id":"`+id+`"}`)...)
 			},

@@ -42,6 +42,12 @@ func ordered(t *testing.T) *anyorder.Agent {
 			},
 			anyorder.Asks:   asks(""),
 			anyorder.AsksAs: asks(`"parentToolCallId":"x",`),
+			anyorder.AsksElse: func(id string, _ int) []agent.Fact {
+				return log("permission.requested", `{"permissionRequest":{"kind":"write","toolCallId":"`+id+`","fileName":"touch one.txt","diff":"touch one.txt","intention":"Run it"}}`)
+			},
+			anyorder.BeganElse: func(id string, _ int) []agent.Fact {
+				return log("tool.execution_start", `{"toolCallId":"`+id+`","toolName":"bash","arguments":{"command":"pwd"}}`)
+			},
 			anyorder.Over: func(id string, _ int) []agent.Fact {
 				return append(log("permission.completed", `{"toolCallId":"`+id+`","requestId":"r"}`), log("tool.execution_complete", `{"toolCallId":"`+id+`","success":true}`)...)
 			},
@@ -62,3 +68,6 @@ func TestCoveredWithoutAnswer(t *testing.T) { anyorder.Covered(t, ordered(t)) }
 
 // TestKilledAtADialog: what a session without a server showed isn't known, so no call is forgotten meanwhile.
 func TestKilledAtADialog(t *testing.T) { anyorder.Killed(t, ordered(t)) }
+
+// TestNamedByAnotherTool: a call whose id is in another tool's permission is named by the prompt of a forged report.
+func TestNamedByAnotherTool(t *testing.T) { anyorder.NamedByAnother(t, ordered(t)) }

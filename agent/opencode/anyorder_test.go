@@ -13,14 +13,15 @@ import (
 func ordered(t *testing.T) *anyorder.Agent {
 	const command = "touch one.txt && echo ran-one"
 	inputs := []string{`{"command":"` + command + `"}`, `{"command":"` + command + `","workdir":"/etc"}`, `{"command":"` + command + `","workdir":"/srv"}`}
-	event := func(name, more string) func(string, int) []agent.Fact {
-		return func(id string, n int) []agent.Fact {
-			facts, err := opencode.Driver{}.Hook(fmt.Appendf(nil, `{"event":%q,"session":"ses_1","text":"go on"%s,"permission":"bash","metadata":{"command":%q},"call":%q,"tool":"bash","input":%s}`, name, more, command, id, inputs[n]))
-			if err != nil {
-				t.Fatal(err)
-			}
-			return facts
+	report := func(name, more, tool, id, input string) []agent.Fact {
+		facts, err := opencode.Driver{}.Hook(fmt.Appendf(nil, `{"event":%q,"session":"ses_1","text":"go on"%s,"permission":%q,"metadata":{"command":%q},"call":%q,"tool":%q,"input":%s}`, name, more, tool, command, id, tool, input))
+		if err != nil {
+			t.Fatal(err)
 		}
+		return facts
+	}
+	event := func(name, more string) func(string, int) []agent.Fact {
+		return func(id string, n int) []agent.Fact { return report(name, more, "bash", id, inputs[n]) }
 	}
 	all := screens(t)
 	wide := opencode.Driver{}.Screen(all["bash"]["60x20"])
@@ -28,9 +29,15 @@ func ordered(t *testing.T) *anyorder.Agent {
 	return &anyorder.Agent{
 		Driver: opencode.Driver{}, Dir: "/ws", Lines: []string{"", `workdir: "/etc"`, `workdir: "/srv"`},
 		Report: map[anyorder.Event]func(string, int) []agent.Fact{
-			anyorder.Began:   event("tool.before", ""),
-			anyorder.Asks:    event("permission.asked", ""),
-			anyorder.AsksAs:  event("permission.asked", `,"agent":"ses_2","agent_type":"y"`),
+			anyorder.Began:  event("tool.before", ""),
+			anyorder.Asks:   event("permission.asked", ""),
+			anyorder.AsksAs: event("permission.asked", `,"agent":"ses_2","agent_type":"y"`),
+			anyorder.AsksElse: func(id string, _ int) []agent.Fact {
+				return report("permission.asked", fmt.Sprintf(`,"patterns":[%q]`, command), "grep", id, inputs[0])
+			},
+			anyorder.BeganElse: func(id string, _ int) []agent.Fact {
+				return report("tool.before", "", "bash", id, `{"command":"pwd"}`)
+			},
 			anyorder.Over:    event("tool.after", ""),
 			anyorder.Step:    event("step", ""),
 			anyorder.Stop:    event("idle", ""),
@@ -50,3 +57,6 @@ func TestCoveredWithoutAnswer(t *testing.T) { anyorder.Covered(t, ordered(t)) }
 
 // TestKilledAtADialog: what a session without a server showed isn't known, so no call is forgotten meanwhile.
 func TestKilledAtADialog(t *testing.T) { anyorder.Killed(t, ordered(t)) }
+
+// TestNamedByAnotherTool: a call whose id is in another tool's permission is named by the prompt of a forged report.
+func TestNamedByAnotherTool(t *testing.T) { anyorder.NamedByAnother(t, ordered(t)) }

@@ -33,9 +33,15 @@ func ordered(t *testing.T) *anyorder.Agent {
 				}
 				return facts
 			},
-			anyorder.Began:   event("PreToolUse", ""),
-			anyorder.Asks:    event("PermissionRequest", ""),
-			anyorder.AsksAs:  event("PermissionRequest", `,"agent_id":"x","agent_type":"y"`),
+			anyorder.Began:  event("PreToolUse", ""),
+			anyorder.Asks:   event("PermissionRequest", ""),
+			anyorder.AsksAs: event("PermissionRequest", `,"agent_id":"x","agent_type":"y"`),
+			anyorder.AsksElse: func(id string, _ int) []agent.Fact {
+				return []agent.Fact{hook(t, `"hook_event_name":"PermissionRequest","tool_name":"edit","tool_call_id":"`+id+`","tool_input":{"command":"ls","file_path":"ls"}`)}
+			},
+			anyorder.BeganElse: func(id string, _ int) []agent.Fact {
+				return []agent.Fact{hook(t, `"hook_event_name":"PreToolUse","tool_name":"run_shell_command","tool_call_id":"`+id+`","tool_input":{"command":"pwd"}`)}
+			},
 			anyorder.Over:    event("PostToolUse", ""),
 			anyorder.Step:    event("PostToolBatch", ""),
 			anyorder.Stop:    event("Stop", ""),
@@ -54,3 +60,6 @@ func TestCoveredWithoutAnswer(t *testing.T) { anyorder.Covered(t, ordered(t)) }
 
 // TestKilledAtADialog: what a session without a server showed isn't known, so no call is forgotten meanwhile.
 func TestKilledAtADialog(t *testing.T) { anyorder.Killed(t, ordered(t)) }
+
+// TestNamedByAnotherTool: a call whose id is in another tool's permission is named by the prompt of a forged report.
+func TestNamedByAnotherTool(t *testing.T) { anyorder.NamedByAnother(t, ordered(t)) }

@@ -20,14 +20,16 @@ type Event int
 
 // The events. An agent has some of them.
 const (
-	Logged  Event = iota // the session log has the call
-	Began                // a hook reports its start
-	Asks                 // a hook asks for its permission, and may wait
-	AsksAs               // the same, as a subagent's
-	Over                 // a hook or the log reports its end
-	Step                 // its step is over
-	Stop                 // its turn is over
-	Message              // the next message begins
+	Logged    Event = iota // the session log has the call
+	Began                  // a hook reports its start
+	Asks                   // a hook asks for its permission, and may wait
+	AsksAs                 // the same, as a subagent's
+	AsksElse               // another tool asks, by the call's id and with what the dialog draws
+	BeganElse              // a hook or the log reports something else by the call's id
+	Over                   // a hook or the log reports its end
+	Step                   // its step is over
+	Stop                   // its turn is over
+	Message                // the next message begins
 )
 
 // Agent is an agent whose dialog draws one command the same, whatever else a call of it says.

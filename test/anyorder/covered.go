@@ -101,3 +101,42 @@ func Killed(t *testing.T, a *Agent) {
 		}
 	}
 }
+
+// NamedByAnother plays that a hook or a line of the log about another tool has a call's id and what its dialog draws, and that
+// another call is reported. The first call isn't that tool's, so the prompt that a key answers still says what it does.
+func NamedByAnother(t *testing.T, a *Agent) {
+	t.Helper()
+	keyed := 0
+	for _, order := range []string{"chfd", "hcfd", "chofd", "cohfd", "hcofd", "cdhf", "cdohf", "cdoxhfd", "cdhoxfd"} {
+		for own, other := range []int{1, 0} {
+			w := newWorld(t, a)
+			w.r, w.turn = rand.New(rand.NewPCG(1, 1)), true
+			w.report(Message, "", 0, "")
+			c := &call{id: "c1", line: own, begun: w.now}
+			for _, does := range order {
+				switch does {
+				case 'c':
+					w.begins("c1", own)
+				case 'd':
+					w.open, w.covered = c, nil
+				case 'x':
+					w.covered = a.Works
+				case 'o':
+					w.report(Over, "c1", own, "")
+				case 'h':
+					w.report(AsksElse, "c1", own, "8")
+				case 'f':
+					w.report(Asks, "c3", other, "")
+				}
+				w.pass(4)
+			}
+			w.pass(40)
+			if keyed += w.keyed; w.failed != "" {
+				t.Errorf("%s: %s", order, w.failed)
+			}
+		}
+	}
+	if keyed == 0 {
+		t.Error("no key answers any prompt")
+	}
+}

@@ -111,7 +111,9 @@ func (w *world) types() {
 	if w.keyAt = w.now; answers {
 		w.closes(allows)
 	} else {
-		w.open.excused = true
+		for _, c := range append(w.queue, w.open) { // the key counts for each call that is drawn so
+			c.excused = true
+		}
 	}
 }
 
@@ -163,12 +165,12 @@ func (w *world) allows(p *agent.Request) {
 // forge is a report of another process.
 func (w *world) forge() {
 	id, line := fmt.Sprintf("c%d", w.made-w.r.IntN(4)+1), w.r.IntN(w.a.calls())
-	e := []Event{Logged, Logged, Began, Asks, Asks, Asks, AsksAs, Over, Over, Over, Step, Stop, Message}[w.r.IntN(13)]
+	e := []Event{Logged, Logged, Began, BeganElse, Asks, Asks, Asks, AsksAs, AsksElse, Over, Over, Over, Step, Stop, Message}[w.r.IntN(15)]
 	if w.open != nil && e == Over && w.r.IntN(2) == 0 {
 		id, line = w.open.id, w.open.line
 	}
 	hook := ""
-	if (e == Asks || e == AsksAs) && w.r.IntN(3) == 0 {
+	if (e == Asks || e == AsksAs || e == AsksElse) && w.r.IntN(3) == 0 {
 		hook = fmt.Sprint(len(w.trace))
 		w.hooks = append(w.hooks, hook)
 	}
