@@ -43,7 +43,7 @@ func (f *Fold) asked(fact *agent.Fact) {
 		same := r.Agent == fact.Agent && r.Tool == fact.Tool && r.Input == canonical(fact.Input) && r.Prompt.Type == fact.Request.Type &&
 			agent.Value(r.Prompt.Agent) == agent.Value(fact.Request.Agent) && sameForm(r.Prompt, fact.Request)
 		switch {
-		case r.Told && same && r.Turn == fact.Turn && r.Over == nil && canonical(r.Raw) == canonical(fact.Request.Raw) && r.says(fact.Request):
+		case r.Told && same && !r.ofAnother(fact) && r.Turn == fact.Turn && r.Over == nil && canonical(r.Raw) == canonical(fact.Request.Raw) && r.says(fact.Request):
 			f.wait(r, fact) // reported by two hooks
 			return
 		case r.guessed() && same && reportsMore(fact.Request, r.Prompt):
@@ -69,6 +69,11 @@ func (f *Fold) asked(fact *agent.Fact) {
 	}
 	r := f.open(fact.Request.Clone(), fact, true)
 	f.supersede(r, func(o *request) bool { return o.guessed() && !o.Prompt.OnScreen && o.Prompt.Type == r.Prompt.Type })
+}
+
+// ofAnother reports whether the fact names another call than the prompt's, for agents whose permissions name their calls.
+func (r *request) ofAnother(fact *agent.Fact) bool {
+	return r.Call != "" && fact.Call != "" && r.Call != fact.Call
 }
 
 // reportsMore reports whether a call has fields that its dialog doesn't draw, so that the seen prompt
