@@ -6,10 +6,12 @@ import (
 	"log/slog"
 	"reflect"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"berth/agent"
 	"berth/api"
 	"berth/keys"
 	"berth/sessions/events"
@@ -44,6 +46,7 @@ func newDesk(t *testing.T) *desk {
 			Do:         func(_ context.Context, fn func()) error { fn(); return nil },
 			Program:    func() loop.Program { return loop.Program{} },
 			Name:       func() string { return "one" },
+			Standing:   func() loop.Standing { return loop.Standing{} },
 			Changed:    func() (<-chan struct{}, func()) { return make(chan struct{}), func() {} },
 		},
 		Policy:   func() SizePolicy { return SizeWriter },
@@ -188,6 +191,47 @@ func TestKeystrokesAreGathered(t *testing.T) {
 	}
 	if d.PersonAt() != began || d.LastInput() != began {
 		t.Errorf("typed at %s and %s", d.PersonAt(), d.LastInput())
+	}
+}
+
+// TestKeysAreForWhatWasAsked: keys wait while a delivery is under way, such as another client's answer. If the session
+// asks something else after it, they would answer what the person hasn't seen, and aren't typed.
+func TestKeysAreForWhatWasAsked(t *testing.T) {
+	for name, c := range map[string]struct{ before, after, typed string }{
+		"nothing":               {"", "", "1"},
+		"the same question":     {"p1", "p1", "1"},
+		"the next question":     {"p1", "p2", ""},
+		"nothing after it":      {"p1", "", ""},
+		"a question that comes": {"", "p1", ""},
+	} {
+		d, asks := newDesk(t), c.before
+		a := d.join("a", 50, 10)
+		d.env.Standing = func() loop.Standing {
+			if asks == "" {
+				return loop.Standing{}
+			}
+			return loop.Standing{Prompt: &agent.Request{ID: asks}}
+		}
+		grant, _, err := d.lease.Begin(d.now, loop.Claim{Actor: actor("c")}.Writer(true), lease.Want{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := make(chan struct{}, 1)
+		changed <- struct{}{}
+		tries := 0
+		d.env.Changed = func() (<-chan struct{}, func()) { return changed, func() {} }
+		d.env.Do = func(_ context.Context, fn func()) error {
+			if tries++; tries == 2 {
+				d.lease.End(d.now, grant)
+				asks = c.after
+			}
+			fn()
+			return nil
+		}
+		err = a.Type(t.Context(), []byte("1"))
+		if got := strings.Join(d.typed, " "); got != c.typed || tries != 2 || (c.typed == "") != (err != nil && api.AsError(err).Code == api.CodeStalePrompt) {
+			t.Errorf("%s: %q was typed in %d tries, %v", name, got, tries, err)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"berth/api"
 	"berth/sessions/hold"
 	"berth/sessions/lease"
 	"berth/sessions/loop"
@@ -65,12 +66,21 @@ func (c *Clients) inputRecord(r hold.Record) error {
 // Type writes data to the program as one message. It takes the lease when it
 // may; else a *lease.BusyError, DENIED or EXITED. Keys never come in between a
 // delivery in progress: Type waits for its end, and what a person types meanwhile
-// arrives after it. Type waits too while the program does not read, until ctx is
-// done.
+// arrives after it. It doesn't if the agent asks something else by then: the person meant
+// what was on the screen, and the key would answer what they haven't seen. Type waits too
+// while the program does not read, until ctx is done.
 func (m *Member) Type(ctx context.Context, data []byte) error {
 	c := m.clients
 	var written atomic.Pointer[chan error] // the loop's, also for a caller that gave up
+	waited, meant := false, ""             // likewise; the prompt that was asked when the keys came
 	err := c.afterDelivery(ctx, func() error {
+		asks := promptOf(c.env.Standing())
+		if !waited {
+			waited, meant = true, asks
+		}
+		if asks != meant {
+			return api.Errorf(api.CodeStalePrompt, "what %s asks has changed meanwhile: look, and type again", c.env.Name())
+		}
 		if err := m.mayWrite(); err != nil {
 			return err
 		}
@@ -95,6 +105,14 @@ func (m *Member) Type(ctx context.Context, data []byte) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// promptOf is the id of the prompt that a session asks now; empty for none.
+func promptOf(st loop.Standing) string {
+	if st.Prompt == nil {
+		return ""
+	}
+	return st.Prompt.ID
 }
 
 // leaseOnType takes the lease for keystrokes, or says why not.
