@@ -59,9 +59,10 @@ func (l Look) Row(b []byte, y int, is, was []terminal.Cell, pen *terminal.Style)
 	return b
 }
 
-// span writes cells from column from on. After a wide or composed character it
-// says where it goes on: the client's terminal may hold another opinion of the
-// character's width.
+// span writes cells from column from on. After a character that isn't ASCII it says
+// where it goes on: the client's terminal may hold another opinion of the
+// character's width, and would push the end of a row off its edge. Within a row of one
+// character, such as a line, that makes no difference.
 func (l Look) span(b []byte, y int, cells []terminal.Cell, from int, pen *terminal.Style) []byte {
 	b = AppendMove(b, y, from)
 	lost := false // the client's cursor may be elsewhere
@@ -80,7 +81,7 @@ func (l Look) span(b []byte, y int, cells []terminal.Cell, from int, pen *termin
 			*pen = cell.Style
 		}
 		b = l.AppendCell(b, *cell)
-		lost = cell.Width == 2 || cell.Rest != "" || joins(cell.Rune)
+		lost = cell.Width == 2 || cell.Rest != "" || joins(cell.Rune) || cell.Rune >= 0x7f && (i+1 == len(cells) || cells[i+1].Rune != cell.Rune)
 	}
 	return b
 }
