@@ -265,6 +265,9 @@ func (m *Model) fieldLines(width int) []line {
 	}
 	for i, label := range f.labels {
 		l := line{key: strconv.Itoa(i + 1), tone: plain}
+		if i >= 9 {
+			l.key = "" // a 1 of "10" would choose the first one
+		}
 		if m.card.chosen[i+1] {
 			l.mark = "[x] "
 		}
