@@ -37,7 +37,7 @@ func TestExample(t *testing.T) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", file, l.Name)
 	cmd.Env = append(os.Environ(), "BERTH_CALL=ssh -F "+filepath.Join(dir, "ssh_config")+" berth")
-	cmd.Stdin = strings.NewReader("MOCK: bash npm --version || touch npm.txt")
+	cmd.Stdin = strings.NewReader("MOCK: bash npm test")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
