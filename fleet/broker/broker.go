@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/jwt/v2"
 	natsd "github.com/nats-io/nats-server/v2/server"
+	"golang.org/x/time/rate"
 
 	"berth/fleet/realm"
 )
@@ -81,7 +82,7 @@ func Start(dir, address string, certificate tls.Certificate, r *realm.Realm) (*B
 	}
 	b.server.Start()
 	ready := b.server.ReadyForConnections(readyTime)
-	b.front = &front{listener: listener, taken: make(chan struct{}, 1), open: map[net.Conn]struct{}{}}
+	b.front = &front{listener: listener, taken: make(chan struct{}, 1), open: map[net.Conn]struct{}{}, strangers: map[int]*rate.Limiter{}}
 	go func() { defer close(b.ended); b.count(b.stop) }()
 	if !ready {
 		b.Close()

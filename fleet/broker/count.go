@@ -37,7 +37,7 @@ func (b *Broker) count(stop <-chan struct{}) {
 			continue
 		case <-look.C:
 		}
-		if fresh > 0 || b.unread() {
+		if fresh > 0 || b.front.hasStrangers() || b.unread() {
 			for _, id := range b.tooMuch() {
 				_ = b.server.DisconnectClientByID(id) // it may have gone by itself
 			}
@@ -57,7 +57,7 @@ func (b *Broker) unread() bool {
 	return err == nil && slices.ContainsFunc(all.Conns, func(c *natsd.ConnInfo) bool { return c.Pending > hostPending })
 }
 
-// tooMuch are the connections to end. Of a host's connections the newest stay: an older one may have broken.
+// tooMuch are the connections to end. It has the front know the others of the fleet's account. Of a host's connections the newest stay: an older one may have broken.
 func (b *Broker) tooMuch() (ids []uint64) {
 	all, err := b.server.Connz(&natsd.ConnzOptions{Username: true, Limit: 1 << 20})
 	if err != nil {
@@ -69,6 +69,7 @@ func (b *Broker) tooMuch() (ids []uint64) {
 		if c.Account != b.fleet {
 			continue
 		}
+		b.front.known(c.Port)
 		users[c.AuthorizedUser]++
 		if users[c.AuthorizedUser] > hostConnections || c.Pending > hostPending && ofHost(c.JWT) {
 			ids = append(ids, c.Cid)

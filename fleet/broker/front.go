@@ -18,6 +18,13 @@ const (
 	clientBurst = 1 << 20
 )
 
+// Of a client that isn't known to be a host or a gateway yet. It can't ask more than to join: many that asked without
+// end had the gateway hear of its hosts 7 s late. A new connection begins with the burst.
+const (
+	strangerRate  = 64 << 10
+	strangerBurst = 64 << 10
+)
+
 // acceptPause is between two tries to take a connection.
 const acceptPause = 50 * time.Millisecond
 
@@ -32,9 +39,28 @@ type front struct {
 	running  sync.WaitGroup
 	taken    chan struct{} // has one while there are new connections
 
-	mu     sync.Mutex
-	closed bool
-	open   map[net.Conn]struct{} // of both sides
+	mu        sync.Mutex
+	closed    bool
+	open      map[net.Conn]struct{} // of both sides
+	strangers map[int]*rate.Limiter // by the port that the NATS server sees
+}
+
+// known gives a client the share of a host.
+func (f *front) known(port int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if l := f.strangers[port]; l != nil {
+		l.SetBurst(clientBurst)
+		l.SetLimit(clientRate)
+		delete(f.strangers, port)
+	}
+}
+
+// hasStrangers says whether there are clients that aren't known.
+func (f *front) hasStrangers() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.strangers) > 0
 }
 
 // serve passes on connections until close.
@@ -66,7 +92,8 @@ func (f *front) pass(client net.Conn) {
 		return // the NATS server ends, and the client dials again
 	}
 	defer server.Close()
-	if !f.keep(client, server) {
+	limiter := rate.NewLimiter(strangerRate, strangerBurst)
+	if !f.keep(limiter, client, server) {
 		return
 	}
 	defer f.drop(client, server)
@@ -78,7 +105,7 @@ func (f *front) pass(client net.Conn) {
 	var running sync.WaitGroup
 	running.Go(func() {
 		defer end()
-		_, _ = io.CopyBuffer(plain{server}, paced{ctx, client, rate.NewLimiter(clientRate, clientBurst)}, make([]byte, copyBytes))
+		_, _ = io.CopyBuffer(plain{server}, paced{ctx, client, limiter}, make([]byte, copyBytes))
 	})
 	defer running.Wait()
 	defer end()
@@ -103,22 +130,23 @@ func (p paced) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func (f *front) keep(conns ...net.Conn) bool {
+func (f *front) keep(limiter *rate.Limiter, client, server net.Conn) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, c := range conns {
-		f.open[c] = struct{}{}
-	}
+	f.open[client], f.open[server] = struct{}{}, struct{}{}
+	f.strangers[portOf(server)] = limiter
 	return !f.closed
 }
 
-func (f *front) drop(conns ...net.Conn) {
+func (f *front) drop(client, server net.Conn) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, c := range conns {
-		delete(f.open, c)
-	}
+	delete(f.open, client)
+	delete(f.open, server)
+	delete(f.strangers, portOf(server))
 }
+
+func portOf(c net.Conn) int { return c.LocalAddr().(*net.TCPAddr).Port }
 
 func (f *front) over() bool {
 	f.mu.Lock()
