@@ -40,14 +40,14 @@ func TestGivesWay(t *testing.T) {
 	is(6010, "3", false, true)
 }
 
-// TestHookOfACutDialog: a hook that waits takes the answer of a dialog that shows a part of its call, whichever came
+// TestHookOfACutDialog: a hook that waits takes the answer of a dialog that shows the end of its call, whichever came
 // first.
 func TestHookOfACutDialog(t *testing.T) {
 	for _, hookFirst := range []bool{true, false} {
 		b := newBench(t, Options{})
 		b.hook(agent.TurnStarted, "a")
 		d := dialog("Bash")
-		d.Dialog.Body, d.Dialog.Cut = "a long", true
+		d.Dialog.Body = "…command"
 		tool, input := "Bash", "a long command"
 		ask := func() {
 			b.say(agent.Fact{Kind: agent.Asked, Source: agent.SourceHook, Turn: "a", Tool: tool, Input: []byte(`"` + input + `"`), Hook: "h1",
