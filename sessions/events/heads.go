@@ -78,7 +78,7 @@ func (h heads) save(dir string) error {
 	aside := name + asideEnding
 	if err := writeSynced(aside, append(b, '\n')); err != nil {
 		_ = os.Remove(aside) // a half file is useless; Open removes what remains
-		return err
+		return fmt.Errorf("write heads: %w", err)
 	}
 	if err := os.Rename(aside, name); err != nil {
 		return fmt.Errorf("put heads in place: %w", err)
@@ -89,7 +89,7 @@ func (h heads) save(dir string) error {
 func writeSynced(name string, b []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
-		return fmt.Errorf("write heads: %w", err)
+		return err
 	}
 	_, err = f.Write(b)
 	if err == nil {
@@ -98,10 +98,7 @@ func writeSynced(name string, b []byte) error {
 	if closing := f.Close(); err == nil {
 		err = closing
 	}
-	if err != nil {
-		return fmt.Errorf("write heads: %w", err)
-	}
-	return nil
+	return err
 }
 
 func loadHeads(dir string, first uint64) (heads, error) {

@@ -140,8 +140,9 @@ func (l *Log) makeRoom() error {
 			return errs
 		}
 		if total > l.o.MaxBytes && thinned <= l.o.MaxBytes/2 && mayTouch(thin) {
-			err := l.thin(thin)
+			from, by, err := l.thin(segments, thin)
 			if err == nil {
+				errs = errors.Join(errs, l.replace(from, thin+1-from, by...))
 				continue
 			}
 			errs = errors.Join(errs, err)

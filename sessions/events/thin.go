@@ -22,59 +22,54 @@ import (
 // are always the oldest. A kill leaves either a file aside, or a thinned file beside the whole one, or lines at the end
 // of a thinned file that are in the next one too: finishThinning tidies up each at the next Open.
 
-// thin thins the segment at that place in the list. All before it are thinned.
-func (l *Log) thin(at int) error {
-	l.mu.Lock()
-	segments := l.tail.segments
-	l.mu.Unlock()
+// thin thins the segment at that place in the list. All before it are thinned. Between the place from and that segment, by is
+// what the list has now.
+func (l *Log) thin(segments []segment, at int) (from int, by []segment, err error) {
 	s := segments[at]
 	b, err := os.ReadFile(s.name(l.dir))
 	if err != nil {
-		return fmt.Errorf("thin an event segment: %w", err)
+		return 0, nil, fmt.Errorf("thin an event segment: %w", err)
 	}
 	out, kept := thinned(b[:min(s.size, int64(len(b)))])
 	if at == 0 && !kept {
-		return l.replace(0, 1)
+		return 0, nil, nil
 	}
 	if at > 0 {
 		into := segments[at-1]
 		if into.size+int64(len(out)) <= l.o.SegmentBytes {
 			if err := appendAt(into.name(l.dir), into.size, out); err != nil {
-				return err
+				return 0, nil, fmt.Errorf("thin an event segment: %w", err)
 			}
 			into.size += int64(len(out))
-			return l.replace(at-1, 2, into)
+			return at - 1, []segment{into}, nil
 		}
 	}
 	to := segment{first: s.first, size: int64(len(out)), thin: true}
 	aside := to.name(l.dir) + asideEnding
-	if err := writeSynced(aside, out); err != nil {
+	if err = writeSynced(aside, out); err == nil {
+		err = os.Rename(aside, to.name(l.dir))
+	}
+	if err != nil {
 		_ = os.Remove(aside) // Open removes what remains
-		return fmt.Errorf("thin an event segment: %w", err)
+		return 0, nil, fmt.Errorf("thin an event segment: %w", err)
 	}
-	if err := os.Rename(aside, to.name(l.dir)); err != nil {
-		return fmt.Errorf("thin an event segment: %w", err)
-	}
-	return l.replace(at, 1, to)
+	return at, []segment{to}, nil
 }
 
 // appendAt writes at the end of the file's whole lines.
 func appendAt(name string, size int64, b []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY, 0)
 	if err != nil {
-		return fmt.Errorf("thin an event segment: %w", err)
+		return err
 	}
 	defer f.Close() // what was written is synced
-	if err = f.Truncate(size); err == nil {
-		_, err = f.WriteAt(b, size)
+	if err := f.Truncate(size); err != nil {
+		return err
 	}
-	if err == nil {
-		err = f.Sync()
+	if _, err := f.WriteAt(b, size); err != nil {
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("thin an event segment: %w", err)
-	}
-	return nil
+	return f.Sync()
 }
 
 // thinned is what is left of the lines of a segment. kept is false if that has no event of a session.

@@ -105,6 +105,30 @@ func TestFlood(t *testing.T) {
 	check(l)
 }
 
+// TestThinningThatFails: with a segment that can't be read, the log keeps to its limit too.
+func TestThinningThatFails(t *testing.T) {
+	dir := t.TempDir()
+	o := Options{SegmentBytes: 5000, MaxBytes: 1 << 20}
+	l := open(t, dir, o)
+	flood(t, l, 2000)
+	closeLog(t, l)
+	o.MaxBytes = 40_000
+	segments, _, err := list(dir)
+	if err != nil || len(segments) < 30 {
+		t.Fatal(len(segments), err)
+	}
+	bad := segments[0].name(dir)
+	if err := errors.Join(os.Remove(bad), os.Mkdir(bad, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	l = open(t, dir, o)
+	_ = l.Prune() // the log's own may have met that file
+	if s := l.Stats(); s.Bytes > o.MaxBytes || s.Segments < 5 {
+		t.Errorf("%+v", s)
+	}
+	follows(t, 0, rest(t, l, l.Follow(0)))
+}
+
 // TestFairShare: who has at most the share keeps all.
 func TestFairShare(t *testing.T) {
 	for _, c := range []struct {
@@ -206,7 +230,10 @@ func TestKilledWhileThinning(t *testing.T) {
 		for l.tail.segments[thin].thin {
 			thin++
 		}
-		err := l.thin(thin)
+		from, by, err := l.thin(l.tail.segments, thin)
+		if err == nil {
+			err = l.replace(from, thin+1-from, by...)
+		}
 		l.pruning.Unlock()
 		if err != nil {
 			t.Fatal(err)
