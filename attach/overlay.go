@@ -28,13 +28,33 @@ func (o *overlay) layout(cols, rows int) []*label {
 	if o.cols != cols || o.labels == nil {
 		o.labels, o.cols = nil, cols
 		for _, line := range o.lines {
-			o.labels = append(o.labels, newLabel(" "+line, cols))
+			for line = " " + line; line != ""; {
+				row := line
+				if line = ""; o.sticky { // otherwise the end of a prompt would be missing above the line that answers it
+					row, line = breakLine(row, cols)
+				}
+				o.labels = append(o.labels, newLabel(row, cols))
+			}
 		}
 	}
 	if len(o.labels) > rows {
 		return o.labels[:rows]
 	}
 	return o.labels
+}
+
+// breakLine cuts off what fits into a row. The rest is indented.
+func breakLine(line string, cols int) (row, rest string) {
+	const indent = "   "
+	used := 0
+	for at := 0; at < len(line); {
+		cluster, _, width := terminal.NextCluster(line[at:])
+		if used += width; used > cols && at > len(indent) {
+			return line[:at], indent + line[at:]
+		}
+		at += len(cluster)
+	}
+	return line, ""
 }
 
 // cover lays the overlay over the rows, at the bottom; a message goes to the top when the cursor is at the
