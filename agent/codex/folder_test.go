@@ -325,3 +325,19 @@ func TestCommandTwice(t *testing.T) {
 		}
 	}
 }
+
+// TestFolderOfASubagentsCommand: the session log doesn't have a subagent's calls. Another process can end the hook that asks, so
+// the folder is in the prompt's text from the call's first hook. A command of the main agent in another folder is named too.
+func TestFolderOfASubagentsCommand(t *testing.T) {
+	for _, both := range []bool{false, true} {
+		s := newRun(t)
+		if both {
+			s.calls("1", "/w")
+		}
+		s.event("PreToolUse", `,"agent_id":"x","agent_type":"y","cwd":"/etc","tool_name":"Bash","tool_use_id":"2","tool_input":{"command":"ls"}`)
+		s.dialog()
+		if all := s.answerable(); len(all) != 1 || !strings.Contains(all[0], `workdir: "/etc"`) || both != strings.Contains(all[0], "draws whole") {
+			t.Errorf("with another call %v a key answers %q", both, all)
+		}
+	}
+}

@@ -83,7 +83,7 @@ func (e *event) facts(f agent.Fact) []agent.Fact {
 		f.Kind, f.Text, f.Evidence = agent.TurnStarted, e.Prompt, agent.FirstLine(e.Prompt)
 	case "PreToolUse":
 		f.Kind, f.Evidence = agent.ToolStarted, e.Tool
-		if holdsPatch(e.Input) { // its folder isn't reported again
+		if holdsPatch(e.Input) || e.Agent != "" && commandAlone(e.Tool, e.Input) { // nothing else may report its folder: the log has no subagent's calls
 			f.Request = permission(e.Tool, e.Input, e.AgentType)
 			f.Request.Raw = inFolder(e.Input, e.Dir)
 		}
