@@ -52,7 +52,7 @@ func (f *Fold) asked(fact *agent.Fact) {
 			r.Joined = [2]string{} // the digest from before didn't cover that
 			f.result.Opened = append(f.result.Opened, r.Prompt.Clone())
 			return
-		case r.guessed() && same, r.seenOnly() && r.Prompt.OnScreen && how == agent.WholeMatch && !f.isReported(dialog) && !reportsMore(fact.Request, r.Prompt):
+		case r.guessed() && same, r.seenOnly() && r.Prompt.OnScreen && how == agent.WholeMatch && !f.isReported(dialog) && !reportsMore(fact.Request, r.Prompt) && !f.namesElse(r.Prompt, fact.Request, dialog):
 			f.join(r, fact)
 			return
 		case r.seenOnly() && r.Prompt.OnScreen && (how == agent.PartMatch || how == agent.AlikeMatch) && !dialog.Cut && fact.Hook == "":
@@ -74,12 +74,6 @@ func (f *Fold) asked(fact *agent.Fact) {
 // ofAnother reports whether the fact names another call than the prompt's, for agents whose permissions name their calls.
 func (r *request) ofAnother(fact *agent.Fact) bool {
 	return r.Call != "" && fact.Call != "" && r.Call != fact.Call
-}
-
-// reportsMore reports whether a call has fields that its dialog doesn't draw, so that the seen prompt
-// didn't show them.
-func reportsMore(told, seen *agent.Request) bool {
-	return told.Type == agent.PromptPermission && told.Text != nil && (seen.Text == nil || *seen.Text != *told.Text)
 }
 
 // says reports whether the prompt shows all of the text of another report. What a call explains about

@@ -26,6 +26,18 @@ func (f *Fold) showUndrawn(p, reported *agent.Request) {
 	}
 }
 
+// reportsMore reports whether a call has fields that its dialog doesn't draw, so that the seen prompt
+// didn't show them.
+func reportsMore(told, seen *agent.Request) bool {
+	return told.Type == agent.PromptPermission && told.Text != nil && (seen.Text == nil || *seen.Text != *told.Text)
+}
+
+// namesElse reports whether the seen prompt's text names a call by what its dialog doesn't draw, and the reported call isn't that one.
+func (f *Fold) namesElse(seen, told *agent.Request, d *agent.Dialog) bool {
+	_, leavesOut := f.driver.(agent.UndrawnInputReader)
+	return leavesOut && told.Type == agent.PromptPermission && told.Text == nil && agent.Value(seen.Text) != agent.Value(f.driver.FromDialog(d).Text)
+}
+
 // learnUndrawn adds that to a prompt that was seen before a hook reported it. The result is
 // another prompt, because the seen one didn't show it.
 func (f *Fold) learnUndrawn(r *request, reported *agent.Request) {

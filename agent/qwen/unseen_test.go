@@ -8,6 +8,7 @@ import (
 	"berth/agent"
 	"berth/agent/qwen"
 	"berth/detect"
+	"berth/test/anyorder"
 )
 
 const (
@@ -208,5 +209,41 @@ func TestCommandThatDrawsOptions(t *testing.T) {
 	}
 	if d := draws(""); d == nil || !d.Cut || d.Body != command {
 		t.Errorf("without the tool's rows it is read as %+v", d)
+	}
+}
+
+// TestHookAfterItsDialog: a dialog was seen first, and its prompt names the folder of the only call of the log that is drawn like it.
+// A hook without that folder then reports another call, such as a subagent's, which the log doesn't have. That is
+// another prompt: the seen one says that the dialog is about the first call.
+func TestHookAfterItsDialog(t *testing.T) {
+	a := ordered(t)
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	fold := detect.New(qwen.Driver{}, detect.Options{Start: now, Dir: "/w"})
+	apply := func(facts ...agent.Fact) {
+		for _, f := range facts {
+			now = now.Add(100 * time.Millisecond)
+			f.Time = now
+			fold.Apply(f)
+		}
+	}
+	look := func() {
+		for range 20 {
+			apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: a.Dialog[0]})
+		}
+	}
+	apply(a.Report[anyorder.Message]("", 0)...)
+	apply(a.Report[anyorder.Logged]("c", 1)...)
+	look()
+	if p := fold.Status().Request; p == nil || agent.Value(p.Text) != a.Lines[1] {
+		t.Fatalf("the seen prompt is %+v", p)
+	}
+	apply(a.Report[anyorder.Step]("", 0)...)
+	look()
+	apply(a.Report[anyorder.Asks]("d", 0)...)
+	look()
+	for _, p := range fold.Status().Requests {
+		if s, ok := fold.Pending(p.ID); ok && s.Whole && !p.Contested && fold.Asks(a.Dialog[0].Dialog, p.ID) && strings.HasPrefix(agent.Value(p.Text), a.Lines[1]) {
+			t.Errorf("a key answers %q", agent.Value(p.Text))
+		}
 	}
 }
