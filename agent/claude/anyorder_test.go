@@ -15,6 +15,7 @@ func ordered(t *testing.T) *anyorder.Agent {
 	for i, more := range inputs {
 		inputs[i] = `{"command":"ls","description":"List"` + more + `}`
 	}
+	inputs = append(inputs, `{"command":"ls -a","description":"List"}`, `{"command":"l","description":"List"}`)
 	hook := func(name, more, tool, id, input string) []agent.Fact {
 		facts, err := claude.Driver{}.Hook(fmt.Appendf(nil, `{"session_id":"s","hook_event_name":%q,"prompt_id":"t"%s,"tool_name":%q,"tool_use_id":%q,"tool_input":%s}`, name, more, tool, id, input))
 		if err != nil {
@@ -57,7 +58,12 @@ func ordered(t *testing.T) *anyorder.Agent {
 		},
 		Before: []anyorder.Event{anyorder.Began}, After: []anyorder.Event{anyorder.Logged},
 		Dialog: []*agent.Reading{plainCommand("Bash command", "ls"), asksOfCommand("List", "ls")},
-		Works:  atComposer("✻ Thinking… (3s · esc to interrupt)\n\n"), Composer: atComposer(""),
+		Others: []anyorder.Other{
+			anyorder.Asking("Bash", "ls -a", plainCommand("Bash command", "ls -a"), asksOfCommand("List", "ls -a")),
+			anyorder.Asking("Bash", "l", plainCommand("Bash command", "l"), asksOfCommand("List", "l")),
+		},
+		Subagent: []*agent.Reading{plainCommand("Bash command · from the y agent", "ls")},
+		Works:    atComposer("✻ Thinking… (3s · esc to interrupt)\n\n"), Composer: atComposer(""),
 	}
 }
 

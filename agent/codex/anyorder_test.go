@@ -10,7 +10,7 @@ import (
 
 // TestAnyOrder: whatever another process reports and draws, a key allows no command in a folder that its prompt doesn't name.
 func TestAnyOrder(t *testing.T) {
-	dirs := []string{"/w", "/srv", "/etc"}
+	dirs, commands := []string{"/w", "/srv", "/etc", "/w"}, []string{"ls", "ls", "ls", "ls -a"}
 	event := func(name, fields string) []agent.Fact { return hook(t, name, fields) }
 	line := func(payload string) []agent.Fact {
 		facts, err := codex.Driver{}.Log([]byte(`{"type":"response_item","payload":` + payload + `}`))
@@ -21,19 +21,22 @@ func TestAnyOrder(t *testing.T) {
 	}
 	asks := func(more string) func(string, int) []agent.Fact {
 		return func(_ string, n int) []agent.Fact {
-			return event("PermissionRequest", more+`,"cwd":"`+dirs[n]+`","tool_name":"Bash","tool_input":{"command":"ls","description":"May I?"}`)
+			return event("PermissionRequest", more+`,"cwd":"`+dirs[n]+`","tool_name":"Bash","tool_input":{"command":"`+commands[n]+`","description":"May I?"}`)
+		}
+	}
+	began := func(more string) func(string, int) []agent.Fact {
+		return func(id string, n int) []agent.Fact {
+			return event("PreToolUse", more+`,"cwd":"`+dirs[n]+`","tool_name":"Bash","tool_use_id":"`+id+`","tool_input":{"command":"`+commands[n]+`"}`)
 		}
 	}
 	anyorder.Play(t, &anyorder.Agent{
 		Driver: codex.Driver{}, Dir: "/w", Lines: []string{"", `workdir: "/srv"`, `workdir: "/etc"`},
 		Report: map[anyorder.Event]func(string, int) []agent.Fact{
 			anyorder.Logged: func(id string, n int) []agent.Fact {
-				at := map[bool]string{true: `,\"workdir\":\"` + dirs[n] + `\"`}[n > 0]
-				return line(`{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\",\"sandbox_permissions\":\"require_escalated\",\"justification\":\"May I?\"` + at + `}","call_id":"` + id + `"}`)
+				at := map[bool]string{true: `,\"workdir\":\"` + dirs[n] + `\"`}[dirs[n] != "/w"]
+				return line(`{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"` + commands[n] + `\",\"sandbox_permissions\":\"require_escalated\",\"justification\":\"May I?\"` + at + `}","call_id":"` + id + `"}`)
 			},
-			anyorder.Began: func(id string, n int) []agent.Fact {
-				return event("PreToolUse", `,"cwd":"`+dirs[n]+`","tool_name":"Bash","tool_use_id":"`+id+`","tool_input":{"command":"ls"}`)
-			},
+			anyorder.Began:  began(""),
 			anyorder.Asks:   asks(""),
 			anyorder.AsksAs: asks(`,"agent_id":"x","agent_type":"y"`),
 			anyorder.AsksElse: func(id string, _ int) []agent.Fact {
@@ -43,14 +46,16 @@ func TestAnyOrder(t *testing.T) {
 				return event("PreToolUse", `,"cwd":"/w","tool_name":"Bash","tool_use_id":"`+id+`","tool_input":{"command":"pwd"}`)
 			},
 			anyorder.Over: func(id string, n int) []agent.Fact {
-				return append(event("PostToolUse", `,"tool_name":"Bash","tool_use_id":"`+id+`","tool_input":{"command":"ls"}`), line(`{"type":"function_call_output","call_id":"`+id+`"}`)...)
+				return append(event("PostToolUse", `,"tool_name":"Bash","tool_use_id":"`+id+`","tool_input":{"command":"`+commands[n]+`"}`), line(`{"type":"function_call_output","call_id":"`+id+`"}`)...)
 			},
 			anyorder.Step:    func(string, int) []agent.Fact { return event("PreModelRequest", "") },
 			anyorder.Stop:    func(string, int) []agent.Fact { return event("Stop", "") },
 			anyorder.Message: func(string, int) []agent.Fact { return event("UserPromptSubmit", `,"prompt":"go on"`) },
 		},
-		Before: []anyorder.Event{anyorder.Logged, anyorder.Began},
-		Dialog: []*agent.Reading{asksInSomeFolder()},
-		Works:  draw(work+"\n\n"+hint+footer, 2, 2), Composer: draw(hint+footer, 0, 2),
+		SubagentBegan: began(`,"agent_id":"x","agent_type":"y"`),
+		Before:        []anyorder.Event{anyorder.Logged, anyorder.Began},
+		Dialog:        []*agent.Reading{asksInSomeFolder()},
+		Others:        []anyorder.Other{anyorder.Asking("Bash", "ls -a", asksToRun("ls -a"))},
+		Works:         draw(work+"\n\n"+hint+footer, 2, 2), Composer: draw(hint+footer, 0, 2),
 	}, 40, 60)
 }

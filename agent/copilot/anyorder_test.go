@@ -12,7 +12,7 @@ import (
 
 // ordered is a command in three folders. Its dialog draws none. The log is written after the dialog.
 func ordered(t *testing.T) *anyorder.Agent {
-	dirs := []string{"/srv/ws", "/etc", "/srv"}
+	dirs, commands := []string{"/srv/ws", "/etc", "/srv", "/srv/ws"}, []string{"touch one.txt", "touch one.txt", "touch one.txt", "touch two.txt"}
 	log := func(kind, data string) []agent.Fact {
 		facts, err := copilot.Driver{}.Log([]byte(`{"type":"` + kind + `","data":` + data + `}`))
 		if err != nil {
@@ -31,14 +31,21 @@ func ordered(t *testing.T) *anyorder.Agent {
 	}
 	asks := func(more string) func(string, int) []agent.Fact {
 		return func(id string, n int) []agent.Fact {
-			return log("permission.requested", fmt.Sprintf(`{%s"permissionRequest":{"kind":"shell","toolCallId":%q,"fullCommandText":"touch one.txt","intention":"Run it","commandSegments":[%s]}}`, more, id, in(dirs[n])))
+			return log("permission.requested", fmt.Sprintf(`{%s"permissionRequest":{"kind":"shell","toolCallId":%q,"fullCommandText":%q,"intention":"Run it","commandSegments":[%s]}}`, more, id, commands[n], in(dirs[n])))
 		}
+	}
+	asksFor := func(text string) *agent.Reading {
+		rows := command(" ❯ 1. Yes", "   2. No, and tell Copilot what to do differently (Esc to stop)")
+		for i := range rows {
+			rows[i] = strings.ReplaceAll(rows[i], "touch one.txt", text)
+		}
+		return shown(rows...)
 	}
 	return &anyorder.Agent{
 		Driver: copilot.Driver{}, Dir: "/srv/ws", Lines: []string{"", `workingDirectory: "/etc"`, `workingDirectory: "/srv"`},
 		Report: map[anyorder.Event]func(string, int) []agent.Fact{
-			anyorder.Logged: func(id string, _ int) []agent.Fact {
-				return log("tool.execution_start", `{"toolCallId":"`+id+`","toolName":"bash","arguments":{"command":"touch one.txt","description":"Run it"}}`)
+			anyorder.Logged: func(id string, n int) []agent.Fact {
+				return log("tool.execution_start", `{"toolCallId":"`+id+`","toolName":"bash","arguments":{"command":"`+commands[n]+`","description":"Run it"}}`)
 			},
 			anyorder.Asks:   asks(""),
 			anyorder.AsksAs: asks(`"parentToolCallId":"x",`),
@@ -55,8 +62,9 @@ func ordered(t *testing.T) *anyorder.Agent {
 			anyorder.Message: hook("UserPromptSubmit"),
 		},
 		After:  []anyorder.Event{anyorder.Logged, anyorder.Asks},
-		Dialog: []*agent.Reading{shown(command(" ❯ 1. Yes", "   2. No, and tell Copilot what to do differently (Esc to stop)")...)},
-		Works:  shown("x"), Composer: shown("╻"+strings.Repeat("▄", 79), "┃", "╹"+strings.Repeat("▀", 79), " ? for shortcuts"),
+		Dialog: []*agent.Reading{asksFor("touch one.txt")},
+		Others: []anyorder.Other{anyorder.Asking("bash", "touch two.txt", asksFor("touch two.txt"))}, SubagentsLog: true,
+		Works: shown("x"), Composer: shown("╻"+strings.Repeat("▄", 79), "┃", "╹"+strings.Repeat("▀", 79), " ? for shortcuts"),
 	}
 }
 

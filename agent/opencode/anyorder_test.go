@@ -2,6 +2,8 @@ package opencode_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"berth/agent"
@@ -11,10 +13,14 @@ import (
 
 // ordered is a command in three folders. Its dialog draws none.
 func ordered(t *testing.T) *anyorder.Agent {
-	const command = "touch one.txt && echo ran-one"
-	inputs := []string{`{"command":"` + command + `"}`, `{"command":"` + command + `","workdir":"/etc"}`, `{"command":"` + command + `","workdir":"/srv"}`}
+	const command, other = "touch one.txt && echo ran-one", "touch two.txt && echo ran-two"
+	inputs := []string{`{"command":"` + command + `"}`, `{"command":"` + command + `","workdir":"/etc"}`, `{"command":"` + command + `","workdir":"/srv"}`, `{"command":"` + other + `"}`}
 	report := func(name, more, tool, id, input string) []agent.Fact {
-		facts, err := opencode.Driver{}.Hook(fmt.Appendf(nil, `{"event":%q,"session":"ses_1","text":"go on"%s,"permission":%q,"metadata":{"command":%q},"call":%q,"tool":%q,"input":%s}`, name, more, tool, command, id, tool, input))
+		asked := command
+		if strings.Contains(input, other) {
+			asked = other
+		}
+		facts, err := opencode.Driver{}.Hook(fmt.Appendf(nil, `{"event":%q,"session":"ses_1","text":"go on"%s,"permission":%q,"metadata":{"command":%q},"call":%q,"tool":%q,"input":%s}`, name, more, tool, asked, id, tool, input))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -26,6 +32,13 @@ func ordered(t *testing.T) *anyorder.Agent {
 	all := screens(t)
 	wide := opencode.Driver{}.Screen(all["bash"]["60x20"])
 	wide.Dialog.Partial, wide.Dialog.Options[0].Focused = false, true
+	second := *all["bash"]["80x24"]
+	second.Lines = slices.Clone(second.Lines)
+	for i, row := range second.Lines {
+		second.Lines[i].Text = strings.NewReplacer("one.txt", "two.txt", "ran-one", "ran-two").Replace(row.Text)
+	}
+	another := opencode.Driver{}.Screen(&second)
+	another.Dialog.Partial, another.Dialog.Options[0].Focused = false, true
 	return &anyorder.Agent{
 		Driver: opencode.Driver{}, Dir: "/ws", Lines: []string{"", `workdir: "/etc"`, `workdir: "/srv"`},
 		Report: map[anyorder.Event]func(string, int) []agent.Fact{
@@ -45,6 +58,7 @@ func ordered(t *testing.T) *anyorder.Agent {
 		},
 		Before: []anyorder.Event{anyorder.Began},
 		Dialog: []*agent.Reading{drawnBash(t), wide},
+		Others: []anyorder.Other{anyorder.Asking("bash", other, another)},
 		Works:  opencode.Driver{}.Screen(all["slow"]["80x24"]), Composer: opencode.Driver{}.Screen(all["plain"]["80x24"]),
 	}
 }

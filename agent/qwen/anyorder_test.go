@@ -12,14 +12,14 @@ import (
 
 // ordered is ls in three folders. Its dialog draws none.
 func ordered(t *testing.T) *anyorder.Agent {
-	inputs := []string{`{"command":"ls"}`, `{"command":"ls","directory":"/etc"}`, `{"command":"ls","directory":"/srv"}`}
+	inputs := []string{`{"command":"ls"}`, `{"command":"ls","directory":"/etc"}`, `{"command":"ls","directory":"/srv"}`, `{"command":"ls -a"}`}
 	event := func(name, more string) func(string, int) []agent.Fact {
 		return func(id string, n int) []agent.Fact {
 			return []agent.Fact{hook(t, fmt.Sprintf(`"hook_event_name":%q%s,"tool_name":"run_shell_command","tool_call_id":%q,"tool_input":%s`, name, more, id, inputs[n]))}
 		}
 	}
-	asks := func(cols int) *agent.Reading {
-		return draw(cols, 24, "  ? Shell ls ←\n\n     ls\n\n   Allow execution of: 'ls'?\n\n   › 1. Yes, allow once\n     2. No, suggest changes (esc)\n"+waiting)
+	asks := func(cols int, command string) *agent.Reading {
+		return draw(cols, 24, "  ? Shell "+command+" ←\n\n     "+command+"\n\n   Allow execution of: 'ls'?\n\n   › 1. Yes, allow once\n     2. No, suggest changes (esc)\n"+waiting)
 	}
 	rule := strings.Repeat("─", 80)
 	box := rule + "\n> \n" + rule + "\n  ⏸ Ask permissions (shift + tab to cycle)"
@@ -48,7 +48,8 @@ func ordered(t *testing.T) *anyorder.Agent {
 			anyorder.Message: event("UserPromptSubmit", `,"prompt":"x"`),
 		},
 		Before: []anyorder.Event{anyorder.Logged},
-		Dialog: []*agent.Reading{asks(80), asks(60)}, Works: draw(80, 24, "  ⠏ Working (esc to cancel, 3s)\n\n"+box), Composer: draw(80, 24, box+"\x1b[?25l"),
+		Dialog: []*agent.Reading{asks(80, "ls"), asks(60, "ls")}, Others: []anyorder.Other{anyorder.Asking("run_shell_command", "ls -a", asks(80, "ls -a"), asks(60, "ls -a"))},
+		Works: draw(80, 24, "  ⠏ Working (esc to cancel, 3s)\n\n"+box), Composer: draw(80, 24, box+"\x1b[?25l"),
 	}
 }
 

@@ -48,12 +48,22 @@ type Agent struct {
 	Cut, Works, Composer *agent.Reading
 	// Others are calls with other dialogs. They are numbered after Lines.
 	Others []Other
+	// Subagent are pictures of the dialog of a subagent's call; nil if they are the same. SubagentsLog: the log has such calls.
+	Subagent     []*agent.Reading
+	SubagentsLog bool
+	// SubagentBegan, if set, reports the start of a subagent's call, which is read otherwise than the main agent's.
+	SubagentBegan func(id string, line int) []agent.Fact
 }
 
 // Other is a call whose dialog is another one.
 type Other struct {
 	Says   func(p *agent.Request) bool // whether a prompt is about that call
 	Dialog []*agent.Reading
+}
+
+// Asking is a call of that tool and input.
+func Asking(tool, input string, dialog ...*agent.Reading) Other {
+	return Other{func(p *agent.Request) bool { return agent.Value(p.Tool) == tool && p.FullInput == input }, dialog}
 }
 
 // calls is how many different calls there are.
@@ -68,10 +78,12 @@ func (a *Agent) other(line int) *Other {
 }
 
 // dialog is the picture of the call's dialog at a size.
-func (a *Agent) dialog(line, size int) *agent.Reading {
+func (a *Agent) dialog(c *call, size int) *agent.Reading {
 	all := a.Dialog
-	if o := a.other(line); o != nil {
+	if o := a.other(c.line); o != nil {
 		all = o.Dialog
+	} else if c.subagent && a.Subagent != nil {
+		all = a.Subagent
 	}
 	return all[min(size, len(all)-1)]
 }
@@ -86,11 +98,12 @@ func (a *Agent) about(line int) string {
 
 // call is a call of the agent.
 type call struct {
-	id      string
-	line    int
-	begun   time.Time // when its dialog came
-	next    bool      // it took the place of another one
-	excused bool      // a person has allowed it already, or docs/security.md says that this one may be forgotten
+	id       string
+	line     int
+	subagent bool
+	begun    time.Time // when its dialog came
+	next     bool      // it took the place of another one
+	excused  bool      // a person has allowed it already, or docs/security.md says that this one may be forgotten
 }
 
 // world is a session.
@@ -107,7 +120,9 @@ type world struct {
 	queue    []*call // calls that are to ask
 	open     *call   // the one whose dialog is open
 	size     int
+	focus    int // the option that a person has gone to
 	looks    detect.Looks
+	calm     int                         // how seldom another process does something
 	shown    map[string][]*agent.Request // what each id has shown
 	server   server
 	told     [][]agent.Fact // what was reported last
@@ -116,11 +131,12 @@ type world struct {
 	hooks    []string  // that wait
 	answered string    // the last prompt that Berth's keys have answered
 	keyed    int
+	hooked   bool        // a hook has come
 	allowed  map[int]int // what people have allowed ahead of its call, by a hook of another process
 }
 
 func newWorld(t *testing.T, a *Agent) *world {
-	w := &world{t: t, a: a, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), allowed: map[int]int{}, shown: map[string][]*agent.Request{}}
+	w := &world{t: t, a: a, now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), allowed: map[int]int{}, shown: map[string][]*agent.Request{}, calm: 1}
 	w.f = detect.New(a.Driver, w.options())
 	return w
 }
@@ -130,7 +146,7 @@ func (w *world) say(format string, a ...any) {
 }
 
 func (w *world) apply(f agent.Fact) {
-	f.Time = w.now
+	f.Time, w.hooked = w.now, w.hooked || f.Source == agent.SourceHook
 	w.record(func(fold *detect.Fold) { fold.Apply(f) })
 }
 
@@ -148,6 +164,33 @@ func (w *world) report(e Event, id string, line int, hook string) {
 		w.apply(all[i])
 	}
 	w.told = append(w.told[max(0, len(w.told)-20):], all)
+}
+
+// reports makes an event about a call of the agent's.
+func (w *world) reports(e Event, c *call, hook string) {
+	if !c.subagent || e == Message || e == Stop {
+		w.report(e, c.id, c.line, hook)
+		return
+	}
+	if e == Asks && w.a.Report[AsksAs] != nil {
+		e = AsksAs
+	}
+	facts := w.a.Report[e]
+	if e == Began && w.a.SubagentBegan != nil {
+		facts = w.a.SubagentBegan
+	}
+	if facts == nil {
+		return
+	}
+	for _, f := range facts(c.id, c.line) {
+		if f.Source == agent.SourceLog && !w.a.SubagentsLog {
+			continue
+		}
+		if f.Agent, f.AgentType = "x", "y"; f.Kind == agent.Asked && f.Source == agent.SourceHook {
+			f.Hook = hook
+		}
+		w.apply(f)
+	}
 }
 
 // pass shows the screen for some frames.
@@ -187,11 +230,24 @@ func (w *world) screen() *agent.Reading {
 	case w.covered != nil:
 		return w.covered
 	case w.open != nil:
-		return w.a.dialog(w.open.line, w.size)
+		return w.focused(w.a.dialog(w.open, w.size))
 	case w.turn:
 		return w.a.Works
 	}
 	return w.a.Composer
+}
+
+// focused is the picture with another option chosen.
+func (w *world) focused(r *agent.Reading) *agent.Reading {
+	if w.focus == 0 {
+		return r
+	}
+	moved, d := *r, *r.Dialog
+	moved.Dialog, d.Options = &d, slices.Clone(d.Options)
+	for i := range d.Options {
+		d.Options[i].Focused = i == w.focus%len(d.Options)
+	}
+	return &moved
 }
 
 // answers is a prompt that a key answers now; nil without one.
@@ -205,11 +261,28 @@ func (w *world) answers() *agent.Request {
 		if hides, has := w.a.Driver.(agent.HookHidesDialog); s.Hook != "" && has && hides.HidesDialog(p) {
 			continue
 		}
-		if ok && d != nil && s.Dialog != nil && s.Whole && !s.Disputed && !p.Contested && !s.Over && !s.Alike && w.f.Asks(d, p.ID) {
+		if ok && d != nil && s.Dialog != nil && s.Whole && !s.Disputed && !p.Contested && !s.Over && !s.Alike && w.f.Asks(d, p.ID) && w.ready(p, s) {
 			return p
 		}
 	}
 	return nil
+}
+
+// ready reports whether the dialog has been there for long enough, and a hook for it would have come.
+func (w *world) ready(p *agent.Request, s detect.Pending) bool {
+	k, err := w.a.Driver.(agent.PromptAnswerer).Keys(p, agent.Answer{Kind: agent.Accept}, s.Dialog)
+	if err != nil || !s.Told && w.hooked && w.now.Sub(p.Since.Time) < time.Second {
+		return false
+	}
+	step := k.Steps[0]
+	within := step.ShownFor
+	switch {
+	case step.LevelSuffices && s.Waits:
+		within = 0
+	case step.LevelSuffices && s.Busy:
+		within = max(within, 2*time.Second)
+	}
+	return w.now.Sub(s.Shown) >= within
 }
 
 // names says whether a prompt says what the call does beside what is drawn of it.
@@ -243,7 +316,7 @@ func (w *world) check() {
 		return
 	}
 	p := w.answers()
-	if p == nil || w.now.Sub(w.open.begun) < time.Second { // no key is pressed before the log can be there
+	if p == nil {
 		return
 	}
 	if w.keyed++; w.open.excused || w.failed != "" {

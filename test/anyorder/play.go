@@ -10,29 +10,35 @@ import (
 
 // kind is a kind of step, and how often it comes beside the others.
 type kind struct {
-	weight int
-	name   string
-	does   func(w *world)
+	weight  int
+	hostile bool // another process does it
+	name    string
+	does    func(w *world)
 }
 
 // kinds are what may happen next.
 var kinds = []kind{
-	{10, "the agent goes on", (*world).agent},
-	{4, "Berth's key", (*world).keys},
-	{2, "a key at the terminal", (*world).types},
-	{2, "a verdict", (*world).verdict},
-	{2, "a message", (*world).message},
-	{8, "forged", (*world).forge},
-	{4, "hidden, or no longer", (*world).hides},
-	{2, "a hook ends", (*world).ends},
-	{2, "another size", (*world).resize},
-	{2, "seconds pass", (*world).idles},
-	{2, "restart", (*world).restarts},
-	{2, "a checkpoint", (*world).saves},
-	{2, "the server is killed", (*world).killed},
-	{4, "again", (*world).repeats},
-	{1, "a level", (*world).level},
-	{6, "pictures", func(w *world) { w.pass(1 + w.r.IntN(8)) }},
+	{10, false, "the agent goes on", (*world).agent},
+	{4, false, "Berth's key", (*world).keys},
+	{2, false, "a key at the terminal", (*world).types},
+	{2, true, "a verdict", (*world).verdict},
+	{2, false, "a message", (*world).message},
+	{8, true, "forged", (*world).forge},
+	{4, true, "hidden, or no longer", (*world).hides},
+	{2, true, "a hook ends", (*world).ends},
+	{2, false, "another size", (*world).resize},
+	{2, false, "seconds pass", (*world).idles},
+	{2, false, "restart", (*world).restarts},
+	{2, false, "a checkpoint", (*world).saves},
+	{2, false, "the server is killed", (*world).killed},
+	{4, true, "again", (*world).repeats},
+	{1, true, "a level", (*world).level},
+	{2, false, "another option", (*world).selects},
+	{1, false, "allowed always", (*world).always},
+	{2, false, "runs", (*world).runs},
+	{2, false, "time passes", (*world).jumps},
+	{1, false, "half drawn", (*world).torn},
+	{6, false, "pictures", func(w *world) { w.pass(1 + w.r.IntN(8)) }},
 }
 
 // step is one of an order. Its choices are its own, so it does much the same without the steps before it.
@@ -40,6 +46,9 @@ type step struct {
 	kind kind
 	pick uint64
 }
+
+// calm is how seldom another process does something in the order of a seed.
+func calm(seed uint64) int { return []int{1, 3, 9}[seed%3] }
 
 // order is what happens, by a seed.
 func order(seed uint64, steps int) (all []step) {
@@ -49,7 +58,7 @@ func order(seed uint64, steps int) (all []step) {
 		total += k.weight
 	}
 	for range steps {
-		if r.IntN(6) == 0 {
+		if r.IntN(6*calm(seed)) == 0 {
 			for _, k := range attack {
 				if r.IntN(4) > 0 {
 					all = append(all, step{k, r.Uint64()})
@@ -59,7 +68,9 @@ func order(seed uint64, steps int) (all []step) {
 		n := r.IntN(total)
 		for _, k := range kinds {
 			if n -= k.weight; n < 0 {
-				all = append(all, step{k, r.Uint64()})
+				if !k.hostile || r.IntN(calm(seed)) == 0 {
+					all = append(all, step{k, r.Uint64()})
+				}
 				break
 			}
 		}
@@ -68,8 +79,9 @@ func order(seed uint64, steps int) (all []step) {
 }
 
 // play plays an order until a key is wrong.
-func (a *Agent) play(t *testing.T, all []step) *world {
+func (a *Agent) play(t *testing.T, calm int, all []step) *world {
 	w := newWorld(t, a)
+	w.calm = calm
 	for _, s := range all {
 		if w.server.down {
 			if w.server.steps--; w.server.steps < 0 {
@@ -85,13 +97,13 @@ func (a *Agent) play(t *testing.T, all []step) *world {
 }
 
 // shrunk leaves out the steps that a wrong key doesn't need.
-func (a *Agent) shrunk(t *testing.T, all []step) *world {
-	w := a.play(t, all)
+func (a *Agent) shrunk(t *testing.T, calm int, all []step) *world {
+	w := a.play(t, calm, all)
 	for size := len(all) / 2; size > 0; {
 		less := false
 		for at := 0; at < len(all); {
 			without := append(append([]step(nil), all[:at]...), all[min(at+size, len(all)):]...)
-			if shorter := a.play(t, without); shorter.failed != "" {
+			if shorter := a.play(t, calm, without); shorter.failed != "" {
 				all, w, less = without, shorter, true
 			} else {
 				at += size
@@ -131,9 +143,9 @@ func Play(t *testing.T, a *Agent, orders, steps int) {
 	keyed := 0
 	for seed := first; seed < last; seed++ {
 		all := order(seed, steps)
-		w := a.play(t, all)
+		w := a.play(t, calm(seed), all)
 		if keyed += w.keyed; w.failed != "" {
-			w = a.shrunk(t, all)
+			w = a.shrunk(t, calm(seed), all)
 			t.Fatalf("seed %d: %s, after\n%s", seed, w.failed, strings.Join(w.trace, "\n"))
 		}
 	}

@@ -28,14 +28,14 @@ func (w *world) agent() {
 	default:
 		for range 1 + w.r.IntN(3) {
 			w.made++
-			c := &call{id: fmt.Sprintf("c%d", w.made), line: w.r.IntN(w.a.calls())}
-			w.say("call %s %s", c.id, w.a.about(c.line))
+			c := &call{id: fmt.Sprintf("c%d", w.made), line: w.r.IntN(w.a.calls()), subagent: w.r.IntN(6) == 0}
+			w.say("call %s %s, a subagent's %v", c.id, w.a.about(c.line), c.subagent)
 			if w.allowed[c.line] > 0 {
 				c.excused = true
 				w.allowed[c.line]--
 			}
 			for _, e := range w.a.Before {
-				w.report(e, c.id, c.line, "")
+				w.reports(e, c, "")
 			}
 			w.queue = append(w.queue, c)
 		}
@@ -49,22 +49,22 @@ func (w *world) asks() {
 	c := w.queue[0]
 	w.queue, w.open = w.queue[1:], c
 	c.begun, c.next = w.now, w.now.Sub(w.keyAt) < 2500*time.Millisecond
-	own := w.r.IntN(2) == 0
+	own := w.r.IntN(2*w.calm) > 0
 	w.covered = nil
 	w.say("dialog of %s, own hook %v", c.id, own)
 	if own && w.a.Report[Asks] != nil {
-		w.report(Asks, c.id, c.line, "own"+c.id)
+		w.reports(Asks, c, "own"+c.id)
 		w.apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:gone", Hook: "own" + c.id})
 	}
 	w.pass(1)
-	if w.r.IntN(2) == 0 {
+	if w.r.IntN(2*w.calm) == 0 {
 		w.forge()
 	}
-	if len(w.a.After) > 0 && !c.next && w.r.IntN(3) == 0 {
+	if len(w.a.After) > 0 && !c.next && w.r.IntN(3*w.calm) == 0 {
 		w.hides()
 	}
 	for _, e := range w.a.After {
-		w.report(e, c.id, c.line, "")
+		w.reports(e, c, "")
 	}
 	w.pass(w.r.IntN(4))
 }
@@ -72,14 +72,14 @@ func (w *world) asks() {
 // closes is the answer to the open dialog. The next one may come at once.
 func (w *world) closes(allowed bool) {
 	c := w.open
-	w.open, w.covered, w.keyAt = nil, nil, w.now
+	w.open, w.covered, w.keyAt, w.focus = nil, nil, w.now, 0
 	if !allowed {
 		w.queue = nil
 	}
 	if len(w.queue) == 0 || w.r.IntN(2) == 0 {
 		w.pass(1 + w.r.IntN(4))
 		w.say("end of %s", c.id)
-		w.report(Over, c.id, c.line, "")
+		w.reports(Over, c, "")
 	}
 	if len(w.queue) > 0 {
 		w.asks()
@@ -91,7 +91,7 @@ func (w *world) keys() {
 	if w.open == nil || w.covered != nil || w.server.down {
 		return
 	}
-	if p := w.answers(); p != nil && w.now.Sub(w.open.begun) >= time.Second {
+	if p := w.answers(); p != nil {
 		allows := w.r.IntN(3) > 0
 		w.say("Berth's key answers %q, %v", agent.Value(p.Text), allows)
 		w.answered = p.ID
@@ -115,6 +115,104 @@ func (w *world) types() {
 			c.excused = true
 		}
 	}
+}
+
+// selects is a person who goes to another option, and may press Enter there.
+func (w *world) selects() {
+	if w.open == nil || w.covered != nil || w.server.down {
+		return
+	}
+	for range 1 + w.r.IntN(3) {
+		w.typed()
+		w.keyAt, w.focus = w.now, w.focus+1
+		w.say("the next option")
+		w.pass(w.r.IntN(4))
+	}
+	if w.r.IntN(2) == 0 {
+		w.say("Enter")
+		w.typed()
+		w.closes(w.r.IntN(2) == 0)
+	}
+}
+
+// always is an answer that allows all calls that are drawn like this one. They run without a dialog.
+func (w *world) always() {
+	if w.open == nil || w.covered != nil || w.server.down || w.r.IntN(2) == 0 {
+		return
+	}
+	w.say("a key at the terminal, allows always")
+	w.typed()
+	c := w.open
+	kept := w.queue[:0:0]
+	var run []*call
+	for _, o := range w.queue {
+		if w.a.other(o.line) == w.a.other(c.line) {
+			run = append(run, o)
+		} else {
+			kept = append(kept, o)
+		}
+	}
+	w.queue = kept
+	w.closes(true)
+	for _, o := range run {
+		w.say("end of %s", o.id)
+		w.reports(Over, o, "")
+	}
+}
+
+// runs is a call that the agent asks nobody about.
+func (w *world) runs() {
+	if w.open != nil || len(w.queue) > 0 || !w.turn {
+		return
+	}
+	w.made++
+	c := &call{id: fmt.Sprintf("c%d", w.made), line: w.r.IntN(w.a.calls())}
+	w.say("%s %s runs without a dialog", c.id, w.a.about(c.line))
+	for _, e := range append(slices.Clone(w.a.Before), w.a.After...) {
+		if e != Asks {
+			w.reports(e, c, "")
+		}
+	}
+	w.pass(w.r.IntN(8))
+	w.reports(Over, c, "")
+}
+
+// jumps lets up to an hour pass.
+func (w *world) jumps() {
+	d := 100 * time.Millisecond
+	for range w.r.IntN(16) {
+		d *= 2
+	}
+	if w.covered != nil { // docs/security.md says that a dialog may be forgotten that is covered for an hour
+		d = min(d, time.Minute)
+	}
+	w.say("%s pass", d)
+	to := w.now.Add(d)
+	for range 1000 {
+		due := w.f.Deadline()
+		if due.IsZero() || !due.Before(to) {
+			break
+		}
+		w.now = due
+		if w.server.down {
+			break
+		}
+		w.look()
+	}
+	w.now = to
+	w.look()
+}
+
+// torn is a picture that is half drawn.
+func (w *world) torn() {
+	if w.open == nil || w.covered != nil {
+		return
+	}
+	w.say("half drawn")
+	w.covered = &agent.Reading{}
+	w.look()
+	w.covered = nil
+	w.pass(1 + w.r.IntN(3))
 }
 
 // message is one that Berth types into the composer.
@@ -186,7 +284,7 @@ func (w *world) hides() {
 		w.pass(1 + w.r.IntN(12))
 		return
 	}
-	if w.open != nil && w.open.next && w.now.Sub(w.open.begun) < 2600*time.Millisecond {
+	if w.open != nil && !w.mayCover() {
 		return
 	}
 	w.covered = []*agent.Reading{w.a.Works, w.a.Composer, w.a.Composer, w.a.Cut}[w.r.IntN(4)]
@@ -219,7 +317,7 @@ func (w *world) idles() {
 // mayCover: docs/security.md says that a dialog may be forgotten that another process covers before it was drawn, or up to 2.5 s
 // after a key that didn't answer it.
 func (w *world) mayCover() bool {
-	return w.open != nil && (!w.open.next || w.now.Sub(w.open.begun) >= 2600*time.Millisecond)
+	return w.open != nil && w.now.Sub(w.keyAt) >= 2600*time.Millisecond && (!w.open.next || w.now.Sub(w.open.begun) >= 2600*time.Millisecond)
 }
 
 func (w *world) covers(frames int) {
@@ -236,34 +334,34 @@ func (w *world) uncovers(frames int) {
 
 // attack has Berth take the open dialog's call for one that is over, and reports another one.
 var attack = []kind{
-	{1, "the end of the open call is forged", func(w *world) {
+	{1, true, "the end of the open call is forged", func(w *world) {
 		if w.open != nil {
 			w.say("forged end of %s", w.open.id)
 			w.report(Over, w.open.id, w.open.line, "")
 		}
 	}},
-	{1, "covered", func(w *world) {
+	{1, true, "covered", func(w *world) {
 		if w.mayCover() {
 			w.covers(1 + w.r.IntN(12))
 		}
 	}},
-	{1, "forged", (*world).forge},
-	{1, "the end of the open call is forged again", func(w *world) {
+	{1, true, "forged", (*world).forge},
+	{1, true, "the end of the open call is forged again", func(w *world) {
 		if w.open != nil {
 			w.say("forged end of %s", w.open.id)
 			w.report(Over, w.open.id, w.open.line, "")
 		}
 	}},
-	{1, "the turn's end is forged", func(w *world) { w.say("forged stop"); w.report(Stop, "", 0, "") }},
-	{1, "covered for long", func(w *world) {
+	{1, true, "the turn's end is forged", func(w *world) { w.say("forged stop"); w.report(Stop, "", 0, "") }},
+	{1, true, "covered for long", func(w *world) {
 		if w.mayCover() {
 			w.covers(60)
 		}
 	}},
-	{1, "restart", (*world).restarts},
-	{1, "a message is forged", func(w *world) { w.say("forged message"); w.report(Message, "", 0, "") }},
-	{1, "forged", (*world).forge},
-	{1, "uncovered", func(w *world) { w.uncovers(1 + w.r.IntN(35)) }},
-	{1, "forged", (*world).forge},
-	{1, "uncovered", func(w *world) { w.uncovers(1 + w.r.IntN(35)) }},
+	{1, true, "restart", (*world).restarts},
+	{1, true, "a message is forged", func(w *world) { w.say("forged message"); w.report(Message, "", 0, "") }},
+	{1, true, "forged", (*world).forge},
+	{1, true, "uncovered", func(w *world) { w.uncovers(1 + w.r.IntN(35)) }},
+	{1, true, "forged", (*world).forge},
+	{1, true, "uncovered", func(w *world) { w.uncovers(1 + w.r.IntN(35)) }},
 }
