@@ -8,8 +8,8 @@ import (
 	"berth/test/anyorder"
 )
 
-// TestAnyOrder: whatever another process reports and draws, a key allows no command in a folder that its prompt doesn't name.
-func TestAnyOrder(t *testing.T) {
+// ordered is ls in three folders. Its dialog draws none.
+func ordered(t *testing.T) *anyorder.Agent {
 	dirs, commands := []string{"/w", "/srv", "/etc", "/w"}, []string{"ls", "ls", "ls", "ls -a"}
 	event := func(name, fields string) []agent.Fact { return hook(t, name, fields) }
 	line := func(payload string) []agent.Fact {
@@ -29,7 +29,7 @@ func TestAnyOrder(t *testing.T) {
 			return event("PreToolUse", more+`,"cwd":"`+dirs[n]+`","tool_name":"Bash","tool_use_id":"`+id+`","tool_input":{"command":"`+commands[n]+`"}`)
 		}
 	}
-	anyorder.Play(t, &anyorder.Agent{
+	return &anyorder.Agent{
 		Driver: codex.Driver{}, Dir: "/w", Lines: []string{"", `workdir: "/srv"`, `workdir: "/etc"`},
 		Report: map[anyorder.Event]func(string, int) []agent.Fact{
 			anyorder.Logged: func(id string, n int) []agent.Fact {
@@ -57,5 +57,11 @@ func TestAnyOrder(t *testing.T) {
 		Dialog:        []*agent.Reading{asksInSomeFolder()},
 		Others:        []anyorder.Other{anyorder.Asking("Bash", "ls -a", asksToRun("ls -a"))},
 		Works:         draw(work+"\n\n"+hint+footer, 2, 2), Composer: draw(hint+footer, 0, 2),
-	}, 40, 60)
+	}
 }
+
+// TestAnyOrder: whatever another process reports and draws, a key allows no command in a folder that its prompt doesn't name.
+func TestAnyOrder(t *testing.T) { anyorder.Play(t, ordered(t), 30, 60) }
+
+// TestHonestOrders: without another process each dialog takes an answer in time.
+func TestHonestOrders(t *testing.T) { anyorder.Honest(t, ordered(t), 12, 60) }

@@ -69,7 +69,7 @@ func ordered(t *testing.T) *anyorder.Agent {
 }
 
 // TestAnyOrder: whatever another process reports and draws, a key allows no command in a folder that its prompt doesn't name.
-func TestAnyOrder(t *testing.T) { anyorder.Play(t, ordered(t), 40, 60) }
+func TestAnyOrder(t *testing.T) { anyorder.Play(t, ordered(t), 30, 60) }
 
 // TestCoveredWithoutAnswer: a call whose dialog was covered, and not answered, is named by the prompt of a forged report.
 func TestCoveredWithoutAnswer(t *testing.T) { anyorder.Covered(t, ordered(t)) }
@@ -79,3 +79,6 @@ func TestKilledAtADialog(t *testing.T) { anyorder.Killed(t, ordered(t)) }
 
 // TestNamedByAnotherTool: a call whose id is in another tool's permission is named by the prompt of a forged report.
 func TestNamedByAnotherTool(t *testing.T) { anyorder.NamedByAnother(t, ordered(t)) }
+
+// TestHonestOrders: without another process each dialog takes an answer in time.
+func TestHonestOrders(t *testing.T) { anyorder.Honest(t, ordered(t), 12, 60) }

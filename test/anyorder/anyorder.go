@@ -102,6 +102,8 @@ type call struct {
 	line     int
 	subagent bool
 	begun    time.Time // when its dialog came
+	hook     string    // its own one, while it waits
+	over     bool      // its end was reported
 	next     bool      // it took the place of another one
 	excused  bool      // a person has allowed it already, or docs/security.md says that this one may be forgotten
 }
@@ -122,6 +124,7 @@ type world struct {
 	size     int
 	focus    int // the option that a person has gone to
 	looks    detect.Looks
+	honest   honest
 	calm     int                         // how seldom another process does something
 	shown    map[string][]*agent.Request // what each id has shown
 	server   server
@@ -131,6 +134,7 @@ type world struct {
 	hooks    []string  // that wait
 	answered string    // the last prompt that Berth's keys have answered
 	keyed    int
+	turns    int
 	hooked   bool        // a hook has come
 	allowed  map[int]int // what people have allowed ahead of its call, by a hook of another process
 }
@@ -147,6 +151,12 @@ func (w *world) say(format string, a ...any) {
 
 func (w *world) apply(f agent.Fact) {
 	f.Time, w.hooked = w.now, w.hooked || f.Source == agent.SourceHook
+	if f.Kind == agent.TurnStarted {
+		w.turns++
+	}
+	if f.Turn != "" { // each turn has another id
+		f.Turn = fmt.Sprintf("%s.%d", f.Turn, w.turns)
+	}
 	w.record(func(fold *detect.Fold) { fold.Apply(f) })
 }
 
@@ -168,6 +178,7 @@ func (w *world) report(e Event, id string, line int, hook string) {
 
 // reports makes an event about a call of the agent's.
 func (w *world) reports(e Event, c *call, hook string) {
+	c.over = c.over || e == Over
 	if !c.subagent || e == Message || e == Stop {
 		w.report(e, c.id, c.line, hook)
 		return
@@ -214,6 +225,7 @@ func (w *world) look() {
 	}
 	w.keep()
 	w.check()
+	w.answerable()
 }
 
 // keep keeps what each id shows. A person may answer any of it later.

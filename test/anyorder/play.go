@@ -21,6 +21,7 @@ var kinds = []kind{
 	{10, false, "the agent goes on", (*world).agent},
 	{4, false, "Berth's key", (*world).keys},
 	{2, false, "a key at the terminal", (*world).types},
+	{3, false, "a verdict of its own", (*world).verdictOfOwn},
 	{2, true, "a verdict", (*world).verdict},
 	{2, false, "a message", (*world).message},
 	{8, true, "forged", (*world).forge},
@@ -81,7 +82,7 @@ func order(seed uint64, steps int) (all []step) {
 // play plays an order until a key is wrong.
 func (a *Agent) play(t *testing.T, calm int, all []step) *world {
 	w := newWorld(t, a)
-	w.calm = calm
+	w.calm, w.honest.plays = calm, calm == 0
 	for _, s := range all {
 		if w.server.down {
 			if w.server.steps--; w.server.steps < 0 {
@@ -129,9 +130,9 @@ func number(t *testing.T, name string) (n uint64, ok bool) {
 	return n, true
 }
 
-// Play plays some orders of that many steps. A key must allow no call whose prompt doesn't say what its dialog leaves out.
-// BERTH_ORDERS is another number of orders, and BERTH_SEED plays the one of that seed.
-func Play(t *testing.T, a *Agent, orders, steps int) {
+// playAll plays the orders of some seeds until one fails. BERTH_ORDERS is another number of them, and BERTH_SEED plays the one of
+// that seed.
+func playAll(t *testing.T, orders int, play func(seed uint64) *world) {
 	t.Helper()
 	first, last := uint64(0), uint64(orders)
 	if n, ok := number(t, "BERTH_ORDERS"); ok {
@@ -142,14 +143,25 @@ func Play(t *testing.T, a *Agent, orders, steps int) {
 	}
 	keyed := 0
 	for seed := first; seed < last; seed++ {
-		all := order(seed, steps)
-		w := a.play(t, calm(seed), all)
+		w := play(seed)
 		if keyed += w.keyed; w.failed != "" {
-			w = a.shrunk(t, calm(seed), all)
 			t.Fatalf("seed %d: %s, after\n%s", seed, w.failed, strings.Join(w.trace, "\n"))
 		}
 	}
 	if t.Logf("a key would have answered %d pictures in %d orders", keyed, last-first); keyed == 0 {
 		t.Error("no key answers any prompt")
 	}
+}
+
+// Play plays some orders of that many steps. A key must allow no call whose prompt doesn't say what its dialog leaves out.
+func Play(t *testing.T, a *Agent, orders, steps int) {
+	t.Helper()
+	playAll(t, orders, func(seed uint64) *world {
+		all := order(seed, steps)
+		w := a.play(t, calm(seed), all)
+		if w.failed != "" {
+			w = a.shrunk(t, calm(seed), all)
+		}
+		return w
+	})
 }

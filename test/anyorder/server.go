@@ -82,6 +82,9 @@ func (w *world) saves() {
 
 // killed: the server is gone, for some steps, with what it hasn't saved.
 func (w *world) killed() {
+	if w.honest.plays { // a dialog that was answered since the checkpoint contests the next ones until the agent rests
+		w.saves()
+	}
 	if w.server.saved != nil && !w.server.down {
 		w.say("the server is killed")
 		w.server.down, w.server.steps = true, w.r.IntN(4)
@@ -100,6 +103,7 @@ func (w *world) restarts() {
 // next is the next server. It reads what was recorded since the checkpoint, and then the screen.
 func (w *world) next() {
 	s := &w.server
+	w.honest.changed = w.now
 	s.number, s.opened, s.down = s.number+1, 0, false
 	o := w.options()
 	o.Start = time.Time{}

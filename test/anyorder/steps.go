@@ -29,6 +29,7 @@ func (w *world) agent() {
 		for range 1 + w.r.IntN(3) {
 			w.made++
 			c := &call{id: fmt.Sprintf("c%d", w.made), line: w.r.IntN(w.a.calls()), subagent: w.r.IntN(6) == 0}
+			c.subagent = c.subagent && (w.a.Subagent == nil || w.a.other(c.line) == nil)
 			w.say("call %s %s, a subagent's %v", c.id, w.a.about(c.line), c.subagent)
 			if w.allowed[c.line] > 0 {
 				c.excused = true
@@ -37,7 +38,7 @@ func (w *world) agent() {
 			for _, e := range w.a.Before {
 				w.reports(e, c, "")
 			}
-			w.queue = append(w.queue, c)
+			w.queue, w.honest.made = append(w.queue, c), append(w.honest.made, c)
 		}
 		w.pass(1)
 		w.asks()
@@ -49,18 +50,20 @@ func (w *world) asks() {
 	c := w.queue[0]
 	w.queue, w.open = w.queue[1:], c
 	c.begun, c.next = w.now, w.now.Sub(w.keyAt) < 2500*time.Millisecond
-	own := w.r.IntN(2*w.calm) > 0
+	own := w.honest.plays || w.r.IntN(2*w.calm) > 0
 	w.covered = nil
 	w.say("dialog of %s, own hook %v", c.id, own)
 	if own && w.a.Report[Asks] != nil {
 		w.reports(Asks, c, "own"+c.id)
-		w.apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:gone", Hook: "own" + c.id})
+		if c.hook = "own" + c.id; !w.honest.plays || w.r.IntN(2) == 0 || w.hidden(c) {
+			w.gone(c)
+		}
 	}
 	w.pass(1)
-	if w.r.IntN(2*w.calm) == 0 {
+	if !w.honest.plays && w.r.IntN(2*w.calm) == 0 {
 		w.forge()
 	}
-	if len(w.a.After) > 0 && !c.next && w.r.IntN(3*w.calm) == 0 {
+	if len(w.a.After) > 0 && !w.honest.plays && !c.next && w.r.IntN(3*w.calm) == 0 {
 		w.hides()
 	}
 	for _, e := range w.a.After {
@@ -69,14 +72,35 @@ func (w *world) asks() {
 	w.pass(w.r.IntN(4))
 }
 
+// hidden reports whether the call's hook keeps its dialog off the screen.
+func (w *world) hidden(c *call) bool {
+	p, held := w.f.HeldBy(c.hook)
+	hides, has := w.a.Driver.(agent.HookHidesDialog)
+	return !held || has && hides.HidesDialog(p)
+}
+
+// gone is the end of the call's own hook.
+func (w *world) gone(c *call) {
+	if c.hook != "" {
+		w.apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:gone", Hook: c.hook})
+		c.hook = ""
+	}
+}
+
 // closes is the answer to the open dialog. The next one may come at once.
 func (w *world) closes(allowed bool) {
 	c := w.open
 	w.open, w.covered, w.keyAt, w.focus = nil, nil, w.now, 0
+	w.gone(c)
 	if !allowed {
+		for _, o := range w.queue {
+			if w.honest.plays {
+				w.reports(Over, o, "")
+			}
+		}
 		w.queue = nil
 	}
-	if len(w.queue) == 0 || w.r.IntN(2) == 0 {
+	if len(w.queue) == 0 || w.honest.plays || w.r.IntN(2) == 0 {
 		w.pass(1 + w.r.IntN(4))
 		w.say("end of %s", c.id)
 		w.reports(Over, c, "")
@@ -160,13 +184,14 @@ func (w *world) always() {
 	}
 }
 
-// runs is a call that the agent asks nobody about.
+// runs is a call that the agent doesn't ask about.
 func (w *world) runs() {
 	if w.open != nil || len(w.queue) > 0 || !w.turn {
 		return
 	}
 	w.made++
 	c := &call{id: fmt.Sprintf("c%d", w.made), line: w.r.IntN(w.a.calls())}
+	w.honest.made = append(w.honest.made, c)
 	w.say("%s %s runs without a dialog", c.id, w.a.about(c.line))
 	for _, e := range append(slices.Clone(w.a.Before), w.a.After...) {
 		if e != Asks {
@@ -211,7 +236,7 @@ func (w *world) torn() {
 	w.say("half drawn")
 	w.covered = &agent.Reading{}
 	w.look()
-	w.covered = nil
+	w.covered, w.honest.changed = nil, w.now
 	w.pass(1 + w.r.IntN(3))
 }
 
@@ -306,7 +331,7 @@ func (w *world) ends() {
 }
 
 // resize draws the dialog at another size.
-func (w *world) resize() { w.size = w.r.IntN(len(w.a.Dialog)) }
+func (w *world) resize() { w.size, w.honest.changed = w.r.IntN(len(w.a.Dialog)), w.now }
 
 // idles lets some seconds pass.
 func (w *world) idles() {
