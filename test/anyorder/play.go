@@ -130,17 +130,19 @@ func number(t *testing.T, name string) (n uint64, ok bool) {
 	return n, true
 }
 
-// playAll plays the orders of some seeds until one fails. BERTH_ORDERS is another number of them, and BERTH_SEED plays the one of
-// that seed.
+// playAll plays the orders of some seeds until one fails. BERTH_ORDERS is another number of them. BERTH_SEED is the first one, and
+// the only one without a number.
 func playAll(t *testing.T, orders int, play func(seed uint64) *world) {
 	t.Helper()
-	first, last := uint64(0), uint64(orders)
-	if n, ok := number(t, "BERTH_ORDERS"); ok {
-		last = n
+	first, begins := number(t, "BERTH_SEED")
+	n, given := number(t, "BERTH_ORDERS")
+	switch {
+	case !given && begins:
+		n = 1
+	case !given:
+		n = uint64(orders)
 	}
-	if seed, ok := number(t, "BERTH_SEED"); ok {
-		first, last = seed, seed+1
-	}
+	last := first + n
 	keyed := 0
 	for seed := first; seed < last; seed++ {
 		w := play(seed)

@@ -211,6 +211,9 @@ func (w *world) jumps() {
 	if w.covered != nil { // docs/security.md says that a dialog may be forgotten that is covered for an hour
 		d = min(d, time.Minute)
 	}
+	if w.screen() == w.a.Works { // an agent at work draws something each second
+		d = min(d, 3*time.Second)
+	}
 	w.say("%s pass", d)
 	to := w.now.Add(d)
 	for range 1000 {
