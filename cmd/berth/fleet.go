@@ -263,6 +263,9 @@ func (s *server) reach() dispatch.Reach {
 			return nil, api.Errorf(api.CodeNotFound, "there is no host %s: fleet ls lists the hosts", api.Quote(host)).With("host", host)
 		case errors.Is(err, keys.ErrNoVouch):
 			return nil, api.Errorf(api.CodeDenied, "%w", err).With("host", host)
+		case errors.Is(err, relay.ErrHostKey):
+			s.log.Warn("a host of the fleet proves another key", "host", host, "identity", person.Name, "error", err)
+			return nil, api.Errorf(api.CodeDenied, "%s may not be the machine that joined: %w", host, err).With("host", host)
 		case errors.Is(err, relay.ErrUnreachable):
 			return nil, s.unreachable(host)
 		}

@@ -33,6 +33,7 @@ const reviewEvery = 500 * time.Millisecond
 // Why a host isn't reached, or a session ended.
 var (
 	ErrUnreachable = errors.New("the host can't be reached")
+	ErrHostKey     = errors.New("the host key")
 	ErrNarrowed    = errors.New("you have fewer rights now: connect again to use the remaining ones")
 )
 
@@ -74,7 +75,7 @@ func (g *Gateway) Client(ctx context.Context, name string, person keys.Identity)
 		User: keys.UsualUser, Auth: []gossh.AuthMethod{gossh.PublicKeys(signer)},
 		HostKeyCallback: func(_ string, _ net.Addr, key gossh.PublicKey) error {
 			if !slices.ContainsFunc(known, func(k gossh.PublicKey) bool { return string(k.Marshal()) == string(key.Marshal()) }) {
-				return fmt.Errorf("the host key of %s isn't one that it had when it joined: remove the host with fleet rm, and invite it again", name)
+				return fmt.Errorf("%w of %s isn't one that it had when it joined: remove the host with fleet rm, and invite it again", ErrHostKey, name)
 			}
 			return nil
 		},
