@@ -29,6 +29,17 @@ func (f *Fold) isOf(r *request, c *call) bool {
 	return (same || named) && (asks == nil || f.undrawn(r.Prompt) == lines)
 }
 
+// equals is how many calls the prompt may be about that haven't asked. Its dialog is one's, and any process can name
+// either.
+func (f *Fold) equals(r *request) (n int) {
+	for i := range f.m.Calls {
+		if c := &f.m.Calls[i]; !c.Asked && f.isOf(r, c) {
+			n++
+		}
+	}
+	return n
+}
+
 // mayAlso begins a paragraph of a prompt's text that names a call that its dialog may be about.
 const mayAlso = "The dialog may be that of a call "
 

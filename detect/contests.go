@@ -146,17 +146,6 @@ func (f *Fold) wasAllowed(c *call) bool {
 	return c.Allowed || slices.ContainsFunc(f.m.Requests, by)
 }
 
-// equals is how many calls the prompt may be about that haven't asked. Its dialog is one's, and any process can name
-// either.
-func (f *Fold) equals(r *request) (n int) {
-	for i := range f.m.Calls {
-		if c := &f.m.Calls[i]; !c.Asked && f.isOf(r, c) {
-			n++
-		}
-	}
-	return n
-}
-
 // sizes is about how many bytes calls take.
 func sizes(calls []call) (n int) {
 	for _, c := range calls {

@@ -226,24 +226,6 @@ func (f *Fold) asking(d *agent.Dialog) (of *request, how agent.Match) {
 	return f.unanswered(of), how
 }
 
-// unanswered returns the prompt of an equal call instead, if the dialog on the screen is that one's, or if this one was answered and the
-// dialog stays. Each call has a dialog of its own, and the dialogs look the same.
-func (f *Fold) unanswered(r *request) *request {
-	for _, o := range f.m.Requests {
-		answered := r != nil && r.Over != nil && r.Over.Denied
-		if r != nil && !o.Given && o.Over == nil && (o.Prompt.OnScreen || answered) && o.equals(r) {
-			r = o
-		}
-	}
-	return r
-}
-
-// equals reports whether two reported prompts are those of equal calls.
-func (r *request) equals(o *request) bool {
-	return r != o && r.Told && o.Told && r.Call != "" && o.Call != "" && r.Call != o.Call &&
-		r.Tool == o.Tool && r.Agent == o.Agent && r.Input == o.Input && canonical(r.Raw) == canonical(o.Raw)
-}
-
 // asItIs reports whether the dialog becomes a prompt of its own, as it is drawn: it shows only a
 // part of the reported prompt although nothing is cut off, or it may show another prompt, and no
 // hook waits for the answer.

@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -43,7 +44,7 @@ func (f *Fold) asked(fact *agent.Fact) {
 		same := r.Agent == fact.Agent && r.Tool == fact.Tool && r.Input == canonical(fact.Input) && r.Prompt.Type == fact.Request.Type &&
 			agent.Value(r.Prompt.Agent) == agent.Value(fact.Request.Agent) && sameForm(r.Prompt, fact.Request)
 		switch {
-		case r.Told && same && !r.ofAnother(fact) && r.Turn == fact.Turn && r.Over == nil && canonical(r.Raw) == canonical(fact.Request.Raw) && r.says(fact.Request):
+		case r.Told && same && !f.ofAnother(r, fact) && r.Turn == fact.Turn && r.Over == nil && canonical(r.Raw) == canonical(fact.Request.Raw) && r.says(fact.Request):
 			f.wait(r, fact) // reported by two hooks
 			return
 		case r.guessed() && same && reportsMore(fact.Request, r.Prompt):
@@ -69,11 +70,6 @@ func (f *Fold) asked(fact *agent.Fact) {
 	}
 	r := f.open(fact.Request.Clone(), fact, true)
 	f.supersede(r, func(o *request) bool { return o.guessed() && !o.Prompt.OnScreen && o.Prompt.Type == r.Prompt.Type })
-}
-
-// ofAnother reports whether the fact names another call than the prompt's, for agents whose permissions name their calls.
-func (r *request) ofAnother(fact *agent.Fact) bool {
-	return r.Call != "" && fact.Call != "" && r.Call != fact.Call
 }
 
 // says reports whether the prompt shows all of the text of another report. What a call explains about
@@ -161,16 +157,6 @@ func (f *Fold) joined(fact *agent.Fact) *agent.Fact {
 	f.keepAsks(other, &whole)
 	f.addCall(*other)
 	return &whole
-}
-
-// nameCall finds the tool call that the prompt is about, so that the call's end closes the prompt
-// even if the answer changed the input.
-func (f *Fold) nameCall(r *request) {
-	for _, c := range f.m.Calls {
-		if r.Call == "" && c.Tool == r.Tool && c.Agent == r.Agent && c.Input == r.Input {
-			r.Call = c.ID
-		}
-	}
 }
 
 // join puts the agent's report into a prompt that showed the same. Its id, its options and its
@@ -458,6 +444,11 @@ func (f *Fold) toolEnded(fact *agent.Fact) {
 		}
 	}
 	m.Calls = kept
+	for _, r := range m.Requests {
+		if !step && r.Hook != "" && !r.Seen && r.Call == fact.Call { // it may have been the equal call of another prompt, which was answered
+			r.Call = cmp.Or(f.callOf(r, true), r.Call)
+		}
+	}
 	if f.may(agent.MoveAnswer, fact.Source) {
 		f.closeAll("answered", fact.Source, fact.Cause, false, func(r *request) bool {
 			switch {

@@ -75,6 +75,10 @@ func TestEqualCalls(t *testing.T) {
 				gone("h"+id, agent.CauseDelivered)
 			}
 			report("", "permission.replied", "c"+id, `,"reply":"once"`)
+			apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: dialog})
+			if d, _ := f.Pending(""); d.Request != nil && d.Hook == "" && f.Asks(dialog.Dialog, d.Request.ID) {
+				t.Errorf("%s: a key answers the dialog of call %s, which was answered just now", name, id)
+			}
 			if i == 1 {
 				screen = opencode.Driver{}.Screen(screens(t)["slow"]["80x24"])
 			}
