@@ -228,8 +228,8 @@ func planVerdict(p *agent.Request, a agent.Answer, input json.RawMessage) (agent
 		input = json.RawMessage("{}")
 	}
 	switch a.Kind {
-	case agent.Accept:
-		return verdict(decision{Behavior: "allow", Input: input}, agent.OutcomeAccepted)
+	case agent.Accept: // without a mode Claude goes back to the one before the plan, which may allow all edits
+		return verdict(decision{Behavior: "allow", Input: input, Permissions: manual}, agent.OutcomeAccepted)
 	case agent.AnswerText:
 		return deny(a.Text)
 	case agent.ChooseOption:

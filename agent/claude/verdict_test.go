@@ -34,7 +34,7 @@ func TestVerdict(t *testing.T) {
 		"not read yet":       {unread, agent.Answer{Kind: agent.ChooseOption, Option: 2}, "", agent.ErrNotReady},
 		"text":               {bash, agent.Answer{Kind: agent.AnswerText, Text: "x"}, "", agent.ErrAnswer},
 		"plan by mode":       {plan, agent.Answer{Kind: agent.ChooseOption, Option: 1}, "", agent.ErrOnlyByKeys},
-		"plan":               {plan, agent.Answer{Kind: agent.Accept}, `{"behavior":"allow","updatedInput":{"questions":[{"question":"Which?"}]}}`, nil},
+		"plan":               {plan, agent.Answer{Kind: agent.Accept}, `{"behavior":"allow","updatedInput":{"questions":[{"question":"Which?"}]},"updatedPermissions":[{"type":"setMode","mode":"default","destination":"session"}]}`, nil},
 		"plan manually":      {plan, agent.Answer{Kind: agent.ChooseOption, Option: 2}, `"updatedPermissions":[{"type":"setMode","mode":"default"`, nil},
 		"two ticked":         {one, agent.Answer{Kind: agent.AnswerEach, Each: []agent.QuestionPick{{Options: []int{2, 1}}}}, `"answers":{"Which?":"B, A"}`, nil},
 		"own words":          {one, agent.Answer{Kind: agent.AnswerText, Text: "C"}, `"answers":{"Which?":"C"}`, nil},

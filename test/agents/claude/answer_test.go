@@ -87,6 +87,19 @@ func TestRespondPlan(t *testing.T) {
 	l.Is("idle")
 }
 
+// TestPlanAfterAcceptEdits accepts a plan that was made while all edits were allowed. Claude asks about each edit then.
+func TestPlanAfterAcceptEdits(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.Is("idle")
+	l.key("S-Tab")
+	l.See("accept edits on")
+	l.asks("MOCK: plan")
+	l.Respond("hook", "accepted", "accept")
+	l.Gone("plan mode on")
+	l.Is("idle")
+	l.Gone("accept edits on")
+}
+
 // TestRespondSetup answers the dialogs before the first prompt, by keys.
 func TestRespondSetup(t *testing.T) {
 	l := newManualLab(t, Seed{KeyApproved: true})
