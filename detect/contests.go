@@ -142,7 +142,7 @@ func (f *Fold) crowdOut(names bool) {
 // wasAllowed reports whether a key of Berth has allowed the call, at a dialog that showed all of it. Another dialog of that
 // call asks for nothing else.
 func (f *Fold) wasAllowed(c *call) bool {
-	by := func(r *request) bool { return r.allowedOne() && f.isOf(r, c) && f.equals(r) < 2 }
+	by := func(r *request) bool { return r.allowedOne() && !r.isBefore(c) && f.isOf(r, c) && f.equals(r) < 2 }
 	return c.Allowed || slices.ContainsFunc(f.m.Requests, by)
 }
 

@@ -105,7 +105,7 @@ func (f *Fold) dialogOver(r *request, how string) {
 	}
 	found := -1
 	for i := range m.Calls {
-		if c := &m.Calls[i]; !c.Asked && (found < 0 || c.ID == r.Call) && f.isOf(r, c) {
+		if c := &m.Calls[i]; !c.Asked && !r.isBefore(c) && (found < 0 || c.ID == r.Call) && f.isOf(r, c) {
 			found = i
 		}
 	}
@@ -113,6 +113,10 @@ func (f *Fold) dialogOver(r *request, how string) {
 		m.Calls[found].Asked, m.Calls[found].Allowed = true, r.allowedOne()
 	}
 }
+
+// isBefore reports whether the prompt was reported as over before the call began. The dialog on the screen may be the call's, and an
+// answer before it isn't.
+func (r *request) isBefore(c *call) bool { return r.Over != nil && c.Since.After(r.Over.At) }
 
 // pastOf are the past calls that the dialog draws something of.
 func (f *Fold) pastOf(l agent.CallLogReader, d *agent.Dialog) (all []pastCall) {

@@ -341,3 +341,36 @@ func TestFolderOfASubagentsCommand(t *testing.T) {
 		}
 	}
 }
+
+// TestAnswerBeforeAnEqualCall: the server is killed while a dialog is on the screen. The next one reads that it was answered, and sees
+// the dialog of an equal call, which looks the same. That one isn't answered, so its folder isn't forgotten when another process covers
+// it and reports the turn's end.
+func TestAnswerBeforeAnEqualCall(t *testing.T) {
+	s := newRun(t)
+	s.calls("1", "/srv")
+	s.requests("7", "/srv")
+	s.apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:gone", Hook: "7"})
+	p := s.dialog()
+	saved, err := s.f.Checkpoint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.f, err = detect.Restore(codex.Driver{}, detect.Options{Dir: "/w"}, saved, s.now); err != nil {
+		t.Fatal(err)
+	}
+	s.f.Freeze()
+	s.f.Answered(p.ID, true)
+	s.ends("1")
+	s.now = s.now.Add(6 * time.Second)
+	s.calls("2", "/srv")
+	s.apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: s.asks})
+	s.f.Thaw(s.now)
+	for range 20 {
+		s.show(s.rests)
+		s.event("Stop", "")
+	}
+	s.dialog()
+	if all := s.answerable(); len(all) != 1 || !strings.Contains(all[0], `workdir: "/srv"`) {
+		t.Errorf("a key answers %q", all)
+	}
+}

@@ -227,7 +227,7 @@ func (w *world) jumps() {
 		}
 		w.look()
 	}
-	w.now = to
+	w.now, w.honest.changed = to, to
 	w.look()
 }
 
