@@ -28,6 +28,7 @@ func TestExample(t *testing.T) {
 	dir := filepath.Dir(l.home.Dir)
 	file := filepath.Join(dir, "work.sh")
 	check(t, os.WriteFile(file, []byte(script), 0o700))
+	check(t, os.WriteFile(filepath.Join(l.home.Dir, ".npmrc"), []byte("update-notifier=false\n"), 0o600)) // npm would ask its registry
 	berth := filepath.Join(dir, "state", "sessions", l.info().ID, "berth")
 	l.API.Queue(modelapi.Scenario{Name: "report", Steps: []modelapi.Step{
 		modelapi.Say(modelapi.Tool("Bash", map[string]any{"command": berth + " report complete all of it", "description": "report"})),
