@@ -163,7 +163,7 @@ func (c *Call) waitingRows(list []*sessions.Session) []api.Session {
 func inWaiting(session string, p *agent.Request) (what, answer string) {
 	what, answer = asksFor(p), answerWith(session, p)
 	if p.Channel != agent.ChannelNone && p.Type != agent.PromptNotice && !p.ShownIn(what) {
-		answer = "prompt " + session + ", which shows all of it"
+		answer = toRead(session, p)
 	}
 	return what, answer
 }

@@ -83,7 +83,7 @@ func PromptLines(name string, r *agent.Request) (lines []string, answer string) 
 	if r.Channel == agent.ChannelNone { // such as a contested prompt
 		return append(lines, "  answer it here, at the terminal"), ""
 	}
-	return lines, terminal.Printable(answerWith(name, r))
+	return lines, terminal.Printable(nextStep(name, r, false))
 }
 
 // Asked is all that a prompt asks, as the verb prompt shows it, for callers that answer in another way.
@@ -97,7 +97,7 @@ func Asked(name string, r *agent.Request) string {
 // writePrompt shows a prompt as text, with how to answer it.
 func writePrompt(w io.Writer, name string, r *agent.Request, full bool) {
 	writeAsked(w, name, r, full)
-	fmt.Fprintf(w, "  answer with: %s\n", answerWith(name, r))
+	fmt.Fprintf(w, "  answer with: %s\n", nextStep(name, r, full))
 	if full || r.Contested {
 		fmt.Fprintln(w)
 		writeQuoted(w, "|", strings.Join(r.Lines, "\n"))
@@ -199,6 +199,23 @@ func writeDescription(w io.Writer, q agent.Question, option int) {
 	if option < len(q.Descriptions) && q.Descriptions[option] != "" {
 		fmt.Fprintf(w, "     | %s\n", InLine(q.Descriptions[option]))
 	}
+}
+
+// nextStep is the command line that answers the prompt, or that shows the rest of it first.
+func nextStep(session string, r *agent.Request, full bool) string {
+	if r.InputTruncated && !full && !r.Contested && r.Channel != agent.ChannelNone && !r.InPart() {
+		return toRead(session, r)
+	}
+	return answerWith(session, r)
+}
+
+// toRead is the command line that shows all that the prompt asks.
+func toRead(session string, r *agent.Request) string {
+	full := ""
+	if r.InputTruncated {
+		full = " --full"
+	}
+	return "prompt " + session + full + ", which shows all of it"
 }
 
 // answerWith is the command line that answers the prompt. It names the prompt, because without

@@ -108,6 +108,24 @@ func TestInWaiting(t *testing.T) {
 	}
 }
 
+// TestAnswerToALongCommand: a prompt that is shown in part says how to read the rest before it says how to answer.
+func TestAnswerToALongCommand(t *testing.T) {
+	r := &agent.Request{ID: "p1", Type: agent.PromptPermission, Tool: agent.Pointer("Bash"), Channel: agent.ChannelHook}
+	r.SetInput(strings.Repeat("echo safe; ", 50) + "rm -rf /")
+	rest := "prompt alpha --full, which shows all of it"
+	if _, answer := PromptLines("alpha", r); answer != rest {
+		t.Error(answer)
+	}
+	if _, answer := inWaiting("alpha", r); answer != rest {
+		t.Error(answer)
+	}
+	var b strings.Builder
+	writePrompt(&b, "alpha", r, true)
+	if !strings.Contains(b.String(), "rm -rf /") || !strings.Contains(b.String(), "respond alpha --prompt p1 accept") {
+		t.Error(b.String())
+	}
+}
+
 // TestAnswerToAForm: accept of a form without a schema sends what its fields hold, so its line names the
 // digest of what was shown.
 func TestAnswerToAForm(t *testing.T) {
