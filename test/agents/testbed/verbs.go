@@ -128,7 +128,7 @@ func (l *Lab) ConfirmedAs(text, arrives, as string) {
 	began := time.Now()
 	n := l.Nudge(text, "--wait", "--timeout", l.Patient.String())
 	if n.Status != 0 || !n.Confirmed || !l.Evident(n.Evidence) {
-		l.T.Fatalf("%.60q (%d bytes): %+v %+v", text, len(text), n, n.Error)
+		l.T.Errorf("%.60q (%d bytes): %+v %+v", text, len(text), n, n.Error)
 	}
 	if n.ArrivedAs != as {
 		l.T.Errorf("%.60q arrived as %q, and is reported as %s, not %s", text, arrives, n.ArrivedAs, as)
@@ -140,7 +140,11 @@ func (l *Lab) ConfirmedAs(text, arrives, as string) {
 				last = texts[len(texts)-1]
 			}
 		}
-		l.T.Errorf("%.60q (%d bytes) arrived %d times; the last to arrive was %.80q (%d bytes)", text, len(text), got, last, len(last))
+		same := 0
+		for same < min(len(arrives), len(last)) && arrives[same] == last[same] {
+			same++
+		}
+		l.T.Errorf("%.60q (%d bytes) arrived %d times; the last to arrive was %.80q (%d bytes), other from byte %d on: %.200q", text, len(text), got, last, len(last), same, last[same:])
 	}
 	if took := time.Since(began); took > 5*time.Second {
 		l.T.Logf("%.40q took %s", text, took)
