@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestVersionsOfASlowProgram: a program that doesn't answer --version holds up neither who takes what is known nor,
-// longer than they wait, who asks.
+// TestVersionsOfASlowProgram: while a program doesn't answer --version, a known version is returned at once, and a caller who
+// asks another program returns when its context ends.
 func TestVersionsOfASlowProgram(t *testing.T) {
 	p := open(t)
 	spec := Defaults()
@@ -34,10 +34,10 @@ func TestVersionsOfASlowProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	if said := p.reg.version(t.Context(), spec, programs["quick"], false); said != "1.2.3" {
-		t.Errorf("what is known is %q", said)
+		t.Errorf("the known version is %q", said)
 	}
 	if said := p.reg.version(t.Context(), spec, programs["quick"], true); said != "1.2.3" {
-		t.Errorf("asked, what is known is %q", said)
+		t.Errorf("asked again, the known version is %q", said)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()

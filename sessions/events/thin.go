@@ -12,9 +12,9 @@ import (
 // a segment, all but 1 % of the file is free again. Where all sessions have the same share, all of them lose the
 // segment, as if it had been deleted.
 //
-// The share is fair in the sense of max-min: half of the segment's bytes are given out, each session gets what it
-// has up to a level that is the same for all, and the sessions above that level lose their events there. A gap line stands for
-// each run of events that were left out. It names their sessions and the last numbers they had, so a reader of one session
+// The share is fair in the sense of max-min: half of the segment's bytes are shared out. One level holds for all sessions. A
+// session with fewer bytes keeps all of them, and one with more loses its events there. A gap line replaces each run of
+// events that were left out. It names their sessions and the last numbers they had, so a reader of one session
 // learns of its own gap alone.
 //
 // A thinned segment has a name of its own, so a reader never finds other bytes at the offset where it was. What
@@ -134,7 +134,7 @@ func (r *run) add(line Line, raw []byte) {
 	r.sessions[line.ID] = head{Seq: max(at.Seq, line.Seq), Cause: max(at.Cause, line.Cause), Cursor: line.Cursor}
 }
 
-// end appends the gap that stands for the run, or the run itself if that is shorter.
+// end appends the gap that replaces the run, or the run itself if that is shorter.
 func (r *run) end(out []byte) []byte {
 	if r.sessions == nil {
 		return out

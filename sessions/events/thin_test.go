@@ -159,6 +159,15 @@ func TestThinnedHistoryIsBounded(t *testing.T) {
 	if s := l.Stats(); s.Bytes > o.MaxBytes || len(lines) < 5 || len(lines) >= n {
 		t.Errorf("%+v, B has %d of %d", s, len(lines), n)
 	}
+	whole := int64(0)
+	for _, segment := range l.tail.segments {
+		if !segment.thin {
+			whole += segment.size
+		}
+	}
+	if whole < o.MaxBytes/2-2*o.SegmentBytes {
+		t.Errorf("%d bytes are left for the busiest session", whole)
+	}
 	if first := lines[0]; first.Type != TypeGap || lines[1].Seq != first.Seq+1 || lines[len(lines)-1].Seq != uint64(n) {
 		t.Errorf("%s", first.Raw)
 	}
@@ -214,6 +223,58 @@ func TestReadersWhileThinned(t *testing.T) {
 	readers.Wait()
 }
 
+// thinNext thins the oldest segment that is whole.
+func thinNext(t *testing.T, l *Log) {
+	t.Helper()
+	l.pruning.Lock()
+	defer l.pruning.Unlock()
+	thin := 0
+	for l.tail.segments[thin].thin {
+		thin++
+	}
+	from, by, err := l.thin(l.tail.segments, thin)
+	if err == nil {
+		err = l.replace(from, thin+1-from, by...)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestReaderOfAThinnedSegment: a reader that paused in a segment goes on at its place in what is left of that, also if the
+// files changed between its look at the list and at the disk.
+func TestReaderOfAThinnedSegment(t *testing.T) {
+	l := open(t, t.TempDir(), Options{SegmentBytes: 120 << 10, MaxBytes: 1 << 30})
+	n := flood(t, l, 4000)
+	if err := l.Prune(); err != nil { // saves heads
+		t.Fatal(err)
+	}
+	paused, b := l.Follow(0), uint64(0)
+	var lines []Line
+	for range 300 { // beyond the first bytes that are read at once
+		lines = append(lines, next(t, paused))
+	}
+	before := l.tail.look(paused.Position())
+	between := *paused
+	thinNext(t, l)
+	between.file.buf = nil
+	if line, ok := between.fromFiles(before); ok {
+		t.Errorf("the file that was there: %s", line.Raw)
+	}
+	lines = append(lines, rest(t, l, paused)...)
+	follows(t, 0, lines)
+	for _, line := range lines {
+		if line.ID == "B" {
+			if b++; line.Seq != b {
+				t.Fatalf("event %d of B: %s", b, line.Raw)
+			}
+		}
+	}
+	if b != uint64(n) {
+		t.Errorf("B has %d events of %d", b, n)
+	}
+}
+
 // TestKilledWhileThinning: a kill between the steps of a thinning loses no event of a quiet session and doubles none.
 func TestKilledWhileThinning(t *testing.T) {
 	o := Options{SegmentBytes: 5000, MaxBytes: 1 << 20}
@@ -228,24 +289,14 @@ func TestKilledWhileThinning(t *testing.T) {
 		t.Fatalf("B has %d of %d", want, n)
 	}
 	before := filesOf(t, dir)
+	sizes := []int{0} // of the thinned segment
 	for range 3 {
-		l.pruning.Lock()
-		thin := 0
-		for l.tail.segments[thin].thin {
-			thin++
-		}
-		from, by, err := l.thin(l.tail.segments, thin)
-		if err == nil {
-			err = l.replace(from, thin+1-from, by...)
-		}
-		l.pruning.Unlock()
-		if err != nil {
-			t.Fatal(err)
-		}
+		thinNext(t, l)
+		sizes = append(sizes, int(l.tail.segments[0].size))
 	}
 	closeLog(t, l)
 	after := filesOf(t, dir)
-	check := func(what string, files map[string][]byte) {
+	check := func(what string, files map[string][]byte, size int) {
 		t.Helper()
 		dir := t.TempDir()
 		for name, data := range files {
@@ -254,6 +305,9 @@ func TestKilledWhileThinning(t *testing.T) {
 			}
 		}
 		l := open(t, dir, o)
+		if first := l.tail.segments[0]; size >= 0 && first.size != int64(size) {
+			t.Errorf("%s: the thinned segment has %d bytes, and %d are of segments that are gone", what, first.size, size)
+		}
 		seq := uint64(0)
 		for _, line := range rest(t, l, l.FollowSession("B", 0)) {
 			if seq++; line.Seq != seq || line.Type == TypeGap {
@@ -270,7 +324,7 @@ func TestKilledWhileThinning(t *testing.T) {
 		}
 		closeLog(t, l)
 	}
-	check("all done", after)
+	check("all done", after, -1)
 	var thinned string
 	var gone []string // segments
 	for name := range after {
@@ -294,23 +348,18 @@ func TestKilledWhileThinning(t *testing.T) {
 			heads := strings.TrimSuffix(later, segmentEnding) + headsEnding
 			mixed[heads] = before[heads]
 		}
-		begins, ends := 0, len(after[thinned])
-		if i > 0 {
-			begins = int(sizeBefore(after[thinned], parseFragment(before[name]).cursor))
-		}
-		if i+1 < len(gone) {
-			ends = int(sizeBefore(after[thinned], parseFragment(before[gone[i+1]]).cursor))
-		}
+		begins, ends := sizes[i], sizes[i+1]
 		mixed[thinned] = after[thinned][:ends]
-		check(name+" is still there", mixed)
 		if i > 0 {
+			check(name+" is still there", mixed, begins)
 			mixed[thinned] = after[thinned][:(begins+ends)/2]
-			check(name+" is still there, and half a write", mixed)
+			check(name+" is still there, and half a write", mixed, begins)
 			continue
 		}
+		check(name+" is still there", mixed, ends)
 		delete(mixed, thinned)
 		mixed[thinned+asideEnding] = after[thinned][:ends/2]
-		check("half a file aside", mixed)
+		check("half a file aside", mixed, -1)
 	}
 }
 
