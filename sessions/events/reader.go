@@ -2,6 +2,7 @@ package events
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,6 +25,7 @@ type Reader struct {
 	follow string // id of the one session to give, empty for all
 	seq    uint64 // its last number that was given or is gone
 	after  *Line  // given next: the event after a gap in the session's numbers
+	why    string // of the last gap that didn't say which numbers of the session it has
 	last   uint64 // cursor of what was given last
 }
 
@@ -123,6 +125,9 @@ func (r *Reader) fromFiles(g glance) (Line, bool) {
 		}
 		if line.Cursor >= g.first {
 			why := f.why
+			if line.Type == TypeGap { // its last events are still in memory
+				why = whyOf(line, why)
+			}
 			*f = place{} // it has passed what memory gives next
 			return r.gap(g.first-1, why), true
 		}
@@ -155,15 +160,20 @@ func (r *Reader) gap(to uint64, why string) Line {
 // retell gives a gap of the file as this reader meets it. Which sessions lost
 // events is left out: not every reader may know of every session.
 func (r *Reader) retell(line Line, before string) Line {
-	var d gapData
-	if err := json.Unmarshal(line.Raw, &d); err != nil || d.Why == "" {
-		d.Why = before
-	}
 	out := gapLine(Event{Cursor: line.Cursor, Time: line.Time}, gapData{
-		From: FormatCursor(r.position + 1), To: FormatCursor(line.Cursor), Why: d.Why,
+		From: FormatCursor(r.position + 1), To: FormatCursor(line.Cursor), Why: whyOf(line, before),
 	})
 	out.lost = line.lost
 	return out
+}
+
+// whyOf is why the events of a gap are gone, or otherwise if the line doesn't say.
+func whyOf(gap Line, otherwise string) string {
+	var d gapData
+	if err := json.Unmarshal(gap.Raw, &d); err != nil || d.Why == "" {
+		return otherwise
+	}
+	return d.Why
 }
 
 // Why events are gone, as a gap says it.
@@ -288,13 +298,13 @@ func (l *Log) FollowSession(id string, seq uint64) *Reader {
 // ofSession lets through what is new of the one session.
 func (r *Reader) ofSession(line Line) (Line, bool) {
 	if line.Type == TypeGap {
+		why := whyOf(line, whyMissing)
 		if lost := line.lost[r.follow]; lost.Seq > r.seq {
-			var d gapData
-			if err := json.Unmarshal(line.Raw, &d); err != nil {
-				d.Why = whyMissing
-			}
 			line.ID = r.follow
-			return r.seqGap(line, lost.Seq, d.Why), true
+			return r.seqGap(line, lost.Seq, why), true
+		}
+		if line.lost == nil {
+			r.why = why
 		}
 		return Line{}, false
 	}
@@ -305,11 +315,11 @@ func (r *Reader) ofSession(line Line) (Line, bool) {
 		after, before := line, line
 		r.after = &after
 		before.Cursor--
-		gap := r.seqGap(before, line.Seq-1, whyMissing)
-		r.seq = line.Seq
+		gap := r.seqGap(before, line.Seq-1, cmp.Or(r.why, whyMissing))
+		r.seq, r.why = line.Seq, ""
 		return gap, true
 	}
-	r.seq = line.Seq
+	r.seq, r.why = line.Seq, ""
 	return line, true
 }
 

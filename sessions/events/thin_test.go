@@ -105,6 +105,32 @@ func TestFlood(t *testing.T) {
 	check(l)
 }
 
+// TestThinnedUpToMemory: where a gap of the files reaches into what is still in memory, the part before that has the same reason.
+func TestThinnedUpToMemory(t *testing.T) {
+	l := open(t, t.TempDir(), Options{SegmentBytes: 5000, MaxBytes: 100_000})
+	flood(t, l, tailEvents+500)
+	if err := l.Prune(); err != nil {
+		t.Fatal(err)
+	}
+	readers := map[string]*Reader{"all": l.Follow(0), "A": l.FollowSession("A", 0), "A after 300": l.FollowSession("A", 300)}
+	for name, r := range readers {
+		gaps, events := 0, 0
+		for _, line := range rest(t, l, r) {
+			if line.Type != TypeGap {
+				events++
+				continue
+			}
+			gaps++
+			if !bytes.Contains(line.Raw, []byte(whyRetention)) {
+				t.Errorf("%s: %s", name, line.Raw)
+			}
+		}
+		if gaps == 0 || events < tailEvents*9/10 {
+			t.Errorf("%s: %d gaps and %d events", name, gaps, events)
+		}
+	}
+}
+
 // TestThinningThatFails: with a segment that can't be read, the log keeps to its limit too.
 func TestThinningThatFails(t *testing.T) {
 	dir := t.TempDir()
