@@ -337,6 +337,8 @@ func (f *Fold) seen() {
 			return
 		case r.Prompt.OnScreen && !f.asItIs(d, r, how):
 			return
+		case how == agent.NoMatch && r.seenOnly() && !r.Seen && r.Key == dialogKey(d) && slices.Equal(r.Lines, d.Lines):
+			return // the driver doesn't know its own dialog again: a prompt for each look would have no end
 		}
 		r.Prompt.OnScreen = false
 	}
@@ -358,6 +360,7 @@ func (f *Fold) seen() {
 	if p == nil {
 		p = f.driver.FromDialog(d)
 	}
+	p.Lines = d.Lines
 	asItIs := func(o *request) bool {
 		m := f.shows(d, o)
 		return o.Told && o.Hook == "" && m != agent.NoMatch && m != agent.WholeMatch

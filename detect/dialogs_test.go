@@ -2,6 +2,7 @@ package detect
 
 import (
 	"testing"
+	"time"
 
 	"berth/agent"
 )
@@ -67,5 +68,33 @@ func TestHookOfACutDialog(t *testing.T) {
 		if !ok || len(b.fold.m.Requests) != 1 || p.Hook != "h1" || !p.Request.OnScreen || p.Request.FullInput != input || p.Whole {
 			t.Errorf("hook first: %v: %d prompts, %+v", hookFirst, len(b.fold.m.Requests), p)
 		}
+	}
+}
+
+// forgetful never knows a dialog again.
+type forgetful struct{ lab }
+
+func (forgetful) Match(*agent.Dialog, *agent.Request) agent.Match { return agent.NoMatch }
+
+// TestDialogThatIsNotKnownAgain: such a dialog is one prompt and not one for each look, until it is drawn otherwise.
+func TestDialogThatIsNotKnownAgain(t *testing.T) {
+	d := dialog("Ask")
+	d.Dialog.Type, d.Dialog.Body, d.Dialog.Key = agent.PromptQuestion, "Which one?", "k"
+	f := New(forgetful{}, Options{Start: t0})
+	looks := func() (opened int) {
+		for range 50 {
+			at := f.now.Add(100 * time.Millisecond)
+			opened += len(f.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: &d, Time: at}).Opened)
+		}
+		return opened
+	}
+	if n := looks(); n != 1 {
+		t.Errorf("%d prompts", n)
+	}
+	other := *d.Dialog
+	other.Lines = []string{"Which one now?"}
+	d.Dialog = &other
+	if n := looks(); n != 1 {
+		t.Errorf("drawn otherwise: %d prompts", n)
 	}
 }
