@@ -2,6 +2,7 @@ package claude_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,6 +99,62 @@ func TestQuestionWithoutRoom(t *testing.T) {
 			s.show(r)
 			if p := s.f.Status().Request; p == nil || p.Type != agent.PromptQuestion || s.keyed(p.ID, r.Dialog) != keyed {
 				t.Errorf("%q, %q: %+v", tabs, more, p)
+			}
+		}
+	}
+}
+
+// TestOptionsLikeClaudesOwn: a model may name its options like those that Claude Code adds. The prompt shows each, and a number
+// chooses the option that it shows.
+func TestOptionsLikeClaudesOwn(t *testing.T) {
+	for _, labels := range [][]string{
+		{"Type something dangerous", "Drop", "Keep"}, {"Drop", "Type something.", "Keep"}, {"Drop", "Keep", "Type something."},
+		{"Chat about this", "Drop"}, {"Drop", "Chat about this", "Keep"}, {"Drop", "Keep", "Chat about this"},
+	} {
+		s := newForgery(t)
+		r, opened := oneOf(labels), 0
+		for range 50 {
+			opened += len(s.f.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: r, Time: s.step()}).Opened)
+		}
+		p := s.f.Status().Request
+		if opened != 1 || !slices.Equal(p.Questions[0].Options, labels) || !slices.Equal(p.Options[:len(labels)], labels) || !s.keyed(p.ID, r.Dialog) {
+			t.Errorf("%q: %d prompts, of %+v", labels, opened, p)
+		}
+		for i := range labels {
+			k, err := (claude.Driver{}).Keys(p, agent.Answer{Kind: agent.ChooseOption, Option: i + 1}, r.Dialog)
+			if err != nil || len(k.Steps) != 1 || k.Steps[0].Key != fmt.Sprint(i+1) {
+				t.Errorf("%q: option %d is answered by %+v, %v", labels, i+1, k.Steps, err)
+			}
+		}
+		k, err := (claude.Driver{}).Keys(p, agent.Answer{Kind: agent.ChooseOption, Option: len(labels) + 2}, r.Dialog)
+		if err != nil || k.Steps[0].Key != fmt.Sprint(len(labels)+2) {
+			t.Errorf("%q: to talk about it is %+v, %v", labels, k.Steps, err)
+		}
+	}
+}
+
+// oneOf is the page of one question.
+func oneOf(labels []string) *agent.Reading {
+	rows := []string{strings.Repeat("─", 80), " ☐ Data", "", "What now?", ""}
+	for i, o := range append(slices.Clone(labels), "Type something.") {
+		rows = append(rows, fmt.Sprintf("%s %d. %s", map[bool]string{true: "❯", false: " "}[i == 0], i+1, o))
+	}
+	return draw(80, 40, strings.Join(append(rows, strings.Repeat("─", 80), fmt.Sprintf("  %d. Chat about this", len(labels)+2), "", "Enter to select · ↑/↓ to navigate · Esc to cancel"), "\n"))
+}
+
+// TestTextWithoutItsRow: a text goes to the row for it while that is empty. Its number can be that of the option to talk about it,
+// where the row's typed text was read as an option.
+func TestTextWithoutItsRow(t *testing.T) {
+	for own, pressed := range map[string]bool{"Type something.": true, "bob": false, "Type something else": false} {
+		r := oneOf([]string{"Drop", "Keep"})
+		d := *r.Dialog
+		d.Options = slices.Clone(d.Options)
+		d.Options[2].Label = own
+		p := claude.Driver{}.FromDialog(&d)
+		for _, p := range []*agent.Request{p, {Type: agent.PromptQuestion, Questions: []agent.Question{{Text: "What now?", Options: []string{"Drop", "Keep"}}}}} {
+			k, err := (claude.Driver{}).Keys(p, agent.Answer{Kind: agent.AnswerText, Text: "go on"}, &d)
+			if ready := err == nil && k.Steps[0].Ready(&agent.Reading{Dialog: &d}); ready != pressed {
+				t.Errorf("%q, of %q: a key is pressed: %v, %v", own, p.Questions[0].Options, ready, err)
 			}
 		}
 	}

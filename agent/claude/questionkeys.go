@@ -38,9 +38,13 @@ func questionKeys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyA
 	return answerPages(p.Questions, each, d)
 }
 
-// chats reports whether the answer is the option to talk about it first.
+// chats reports whether the answer is the option to talk about it first. A question may have an option of that name.
 func chats(p *agent.Request, a agent.Answer) bool {
-	return a.Kind == agent.ChooseOption && a.Option <= len(p.Options) && a.Option > 0 && p.Options[a.Option-1] == optionChat
+	asked := 0
+	if n := p.QuestionCurrent; n >= 0 && n < len(p.Questions) {
+		asked = len(p.Questions[n].Options)
+	}
+	return a.Kind == agent.ChooseOption && a.Option <= len(p.Options) && a.Option > asked && p.Options[a.Option-1] == optionChat
 }
 
 // chat chooses to talk about it: by its number, or next to a preview, which leaves no number, by
@@ -196,7 +200,7 @@ func (w *pages) answer(questions []agent.Question, at int, pick agent.QuestionPi
 			return previews(d) && !d.Options[len(d.Options)-1].Focused && d.Options[n-1].Focused
 		})
 	case pick.Text != "":
-		key(strconv.Itoa(other), plain)
+		key(strconv.Itoa(other), func(d *agent.Dialog) bool { return plain(d) && emptyRow(d, other) })
 		w.input(questions, at, pick.Text)
 		key("Enter", func(d *agent.Dialog) bool { return holds(d, other, pick.Text) })
 	default:
@@ -209,9 +213,18 @@ func (w *pages) answer(questions []agent.Question, at int, pick agent.QuestionPi
 func (w *pages) input(questions []agent.Question, at int, text string) {
 	other := len(questions[at].Options) + 1
 	w.pageStep(questions, at, agent.Step{Paste: text, Wants: "an empty input"}, func(d *agent.Dialog) bool {
-		return inInput(d) && len(d.Options) >= other && d.Options[other-1].Focused && strings.HasPrefix(d.Options[other-1].Label, strings.TrimSuffix(optionOther, "."))
+		return inInput(d) && emptyRow(d, other) && d.Options[other-1].Focused
 	})
 }
+
+// emptyRow reports whether that row is the one for text, with nothing typed into it. Without it the number is another option's, such
+// as that of the option to talk about it.
+func emptyRow(d *agent.Dialog, row int) bool {
+	return len(d.Options) >= row && isOther(d.Options[row-1].Label)
+}
+
+// isOther reports whether the label is the placeholder of the row for text. It has no dot where several options may be chosen.
+func isOther(label string) bool { return label == optionOther || label+"." == optionOther }
 
 // holds reports whether the row for text shows the text.
 func holds(d *agent.Dialog, row int, text string) bool {

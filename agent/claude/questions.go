@@ -92,6 +92,19 @@ func offersMore(d *agent.Dialog, options int) bool {
 	return n > options
 }
 
+// addedOptions is how many of a question's last options are Claude's own: the row for text, as long as nothing is typed into it,
+// and the option to talk about it. The model may name its options like them.
+func addedOptions(d *agent.Dialog) (n int) {
+	last := func() string { return d.Options[len(d.Options)-1-n].Label }
+	if n < len(d.Options) && last() == optionChat {
+		n++
+	}
+	if n < len(d.Options) && !previews(d) && isOther(last()) {
+		n++
+	}
+	return n
+}
+
 func offer(d *agent.Dialog, o agent.Option, label string, q agent.Question, i int) agent.Match {
 	m := shows(d, o, label)
 	explained := o.More

@@ -270,10 +270,7 @@ func fillQuestion(r *agent.Request, dialog *agent.Dialog) {
 
 func readQuestion(q *agent.Question, dialog *agent.Dialog) {
 	q.Text = dialog.Body
-	for _, o := range dialog.Options {
-		if o.Label == optionChat || strings.HasPrefix(o.Label, strings.TrimSuffix(optionOther, ".")) {
-			break
-		}
+	for _, o := range dialog.Options[:len(dialog.Options)-addedOptions(dialog)] {
 		q.Options, q.Descriptions = append(q.Options, o.Label), append(q.Descriptions, o.More)
 		q.MultiSelect = q.MultiSelect || o.Multiple
 	}

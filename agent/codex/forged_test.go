@@ -1,6 +1,7 @@
 package codex_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -340,5 +341,16 @@ func TestUndrawnCharacters(t *testing.T) {
 	}
 	if p := s.f.Status().Request; !s.keyed(p.ID, r.Dialog) {
 		t.Errorf("alone it is not answered: %+v", p)
+	}
+}
+
+// TestOptionsLikeCodexsOwn: a model may name its options like the one that Codex adds. The prompt shows each.
+func TestOptionsLikeCodexsOwn(t *testing.T) {
+	for _, labels := range [][]string{{"None of the above", "Wipe it"}, {"Wipe it", "None of the above"}} {
+		d := draw("  \x1b[2mQuestion 1/1 (1 unanswered)\x1b[22m\n  Go on?\n\n  › 1. "+labels[0]+"\n    2. "+labels[1]+"\n    3. None of the above\n\n  tab to add notes | enter to submit answer | esc to interrupt", -1, 0).Dialog
+		p := codex.Driver{}.FromDialog(d)
+		if m := (codex.Driver{}).Match(d, p); !slices.Equal(p.Questions[0].Options, labels) || m != agent.WholeMatch {
+			t.Errorf("%q: match %v, %+v", labels, m, p.Questions)
+		}
 	}
 }

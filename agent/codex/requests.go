@@ -231,10 +231,12 @@ func fillQuestion(r *agent.Request, dialog *agent.Dialog) {
 	q := &r.Questions[dialog.Current]
 	if q.Text == "" {
 		q.Text = dialog.Body
-		for _, o := range dialog.Options {
-			if o.Label != optionOther {
-				q.Options, q.Descriptions = append(q.Options, o.Label), append(q.Descriptions, o.More)
-			}
+		options := dialog.Options
+		if last := len(options) - 1; last >= 0 && options[last].Label == optionOther { // Codex's own: the model may name its options so
+			options = options[:last]
+		}
+		for _, o := range options {
+			q.Options, q.Descriptions = append(q.Options, o.Label), append(q.Descriptions, o.More)
 		}
 	}
 	r.Text = agent.Pointer(q.Text)

@@ -371,3 +371,33 @@ func TestWiderThanItsRow(t *testing.T) {
 		t.Errorf("ls is shown %v: %+v", m, r.Dialog)
 	}
 }
+
+// TestOptionsLikeTheLine: a model may name its options like the line for a text. The prompt shows each.
+func TestOptionsLikeTheLine(t *testing.T) {
+	for _, labels := range [][]string{{"Enter a custom value", "Wipe it"}, {"Wipe it", "Enter a custom value"}} {
+		d := draw(box("Answer Questions", "", "What now?", "", "● 1.  "+labels[0], "  2.  "+labels[1], "  3.  Enter a custom value", "", "Enter to select · ↑/↓ to navigate · Esc to cancel")...).Dialog
+		p := gemini.Driver{}.FromDialog(d)
+		if m := (gemini.Driver{}).Match(d, p); !slices.Equal(p.Questions[0].Options, labels) || m != agent.WholeMatch {
+			t.Errorf("%q: match %v, %+v", labels, m, p.Questions)
+		}
+	}
+}
+
+// TestTextBesideAnOptionLikeTheLine: no number of an option is pressed for a text.
+func TestTextBesideAnOptionLikeTheLine(t *testing.T) {
+	const own = "Enter a custom value"
+	for _, c := range []struct {
+		rows []string
+		keys string
+	}{
+		{[]string{"● 1.  " + own, "  2.  Wipe it", "  3.  " + own}, "3 <bob> Enter answered"},
+		{[]string{"● 1.  Keep it", "  2.  Wipe it", "  3.  " + own, "▼"}, ""}, // the line is below
+		{[]string{"● 1.  Keep it", "  2.  " + own, "  3.  Wipe it", "▼"}, ""},
+	} {
+		d := draw(box(slices.Concat([]string{"Answer Questions", "", "What now?", ""}, c.rows, []string{"", "Enter to select · ↑/↓ to navigate · Esc to cancel"})...)...).Dialog
+		k, err := gemini.Driver{}.Keys(gemini.Driver{}.FromDialog(d), agent.Answer{Kind: agent.AnswerText, Text: "bob"}, d)
+		if (err == nil) != (c.keys != "") || err == nil && press(k) != c.keys {
+			t.Errorf("%q: %s, %v", c.rows, press(k), err)
+		}
+	}
+}

@@ -124,7 +124,7 @@ func lineOf(d *agent.Dialog, line int) (rows []string) {
 		case m != nil && m[1] != "" && pattern.Number(m[2]) == line:
 			rows = []string{m[4]}
 		case rows == nil:
-		case m != nil, bare == "▼", doneLine.MatchString(row), strings.HasPrefix(bare, "Enter to submit"):
+		case m != nil, bare == scrollsMark, doneLine.MatchString(row), strings.HasPrefix(bare, "Enter to submit"):
 			return rows
 		default:
 			rows = append(rows, bare)

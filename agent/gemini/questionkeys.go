@@ -120,10 +120,8 @@ func (w *way) ownLine(q *agent.Question, d *agent.Dialog) int {
 	case !w.reported && d == nil, len(q.Options) == 0:
 		return 0
 	case !w.reported:
-		for _, o := range d.Options {
-			if o.Label == hintOwn {
-				return o.Number
-			}
+		if own := ownRow(d); own >= 0 {
+			return d.Options[own].Number
 		}
 		return 0
 	case q.MultiSelect && len(q.Options) > 1:

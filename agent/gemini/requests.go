@@ -242,17 +242,31 @@ const selectAll = "(Select all that apply)"
 
 // fillQuestion adds what the dialog shows of its question.
 func fillQuestion(r *agent.Request, dialog *agent.Dialog) {
-	var options []agent.Option
-	for _, o := range dialog.Options {
-		if o.Label != hintOwn {
-			options = append(options, o)
-		}
+	options := slices.Clone(dialog.Options)
+	if own := ownRow(dialog); own >= 0 {
+		options = slices.Delete(options, own, own+1)
 	}
 	labels := r.Options
 	forks.FillQuestion(r, dialog, func() int { return current(r, dialog) }, questionShown(dialog), options)
 	if q := r.Options; !reported(r) || len(q) == 0 || !multiple(r) && len(dialog.Options) >= len(q) && dialog.Options[0].Number == 1 {
 		r.Options = labels // else the dialog shows three of them at a time
 	}
+}
+
+// scrollsMark is the row below a list that shows three options at a time.
+const scrollsMark = "▼"
+
+// ownRow is the index of the line for text among the dialog's rows; -1 if it isn't known. It is the last one that has a number, and
+// the model may name its options like it, so in a list that scrolls the last visible row may be an option.
+func ownRow(d *agent.Dialog) int {
+	last := len(d.Options) - 1
+	for last >= 0 && d.Options[last].Number == 0 {
+		last--
+	}
+	if last < 0 || d.Options[last].Label != hintOwn || slices.ContainsFunc(d.Lines, func(row string) bool { return strings.TrimSpace(row) == scrollsMark }) {
+		return -1
+	}
+	return last
 }
 
 // multiple reports whether the shown question takes several options.

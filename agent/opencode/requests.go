@@ -173,12 +173,20 @@ var drawnWhole = pattern.New("^(?:" + titleAlways + "$|→ Read |→ List |✱ |
 func (Driver) Fill(r *agent.Request, dialog *agent.Dialog) {
 	r.ShownBy(dialog)
 	if r.Type == agent.PromptQuestion {
-		forks.FillQuestion(r, dialog, func() int { return current(r, dialog) }, asks(dialog), slices.DeleteFunc(slices.Clone(dialog.Options), isOwn))
+		forks.FillQuestion(r, dialog, func() int { return current(r, dialog) }, asks(dialog), asked(dialog))
 	}
 }
 
 // isOwn reports whether the option takes words.
 func isOwn(o agent.Option) bool { return o.Label == optionOwn }
+
+// asked are the question's options, without the last one that takes words: the model may name its options like that.
+func asked(d *agent.Dialog) []agent.Option {
+	if last := len(d.Options) - 1; last >= 0 && isOwn(d.Options[last]) {
+		return d.Options[:last]
+	}
+	return d.Options
+}
 
 // selectAll ends a question that takes several options.
 const selectAll = "(select all that apply)"

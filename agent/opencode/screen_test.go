@@ -200,3 +200,24 @@ func TestTitleOfSeveralRows(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 }
+
+// TestOptionsLikeOpencodesOwn: a model may name its options like the one that takes words. The prompt shows each.
+func TestOptionsLikeOpencodesOwn(t *testing.T) {
+	for _, labels := range [][]string{{"Type your own answer", "Wipe it"}, {"Wipe it", "Type your own answer"}} {
+		v := &agent.View{Cols: 80, Rows: 30}
+		for range 10 {
+			v.Lines = append(v.Lines, agent.Row{})
+		}
+		for _, row := range []string{"", "  What now?", "", "  1. " + labels[0], "  2. " + labels[1], "  3. Type your own answer", "", "  ↑↓ select  enter submit  esc dismiss"} {
+			v.Lines = append(v.Lines, agent.Row{Text: strings.TrimRight("┃"+row, " ")})
+		}
+		for len(v.Lines) < v.Rows {
+			v.Lines = append(v.Lines, agent.Row{})
+		}
+		d := (opencode.Driver{}).Screen(v).Dialog
+		p := opencode.Driver{}.FromDialog(d)
+		if m := (opencode.Driver{}).Match(d, p); !slices.Equal(p.Questions[0].Options, labels) || m != agent.WholeMatch {
+			t.Errorf("%q: match %v, %+v", labels, m, p.Questions)
+		}
+	}
+}
