@@ -150,7 +150,7 @@ func (f *Fold) lags(since time.Time) bool {
 // report was wrong.
 func (f *Fold) wentOn(fact *agent.Fact) {
 	m := &f.m
-	if fact.Agent != "" || fact.Turn == "" || m.Turn.Phase != "" || len(m.Ended) == 0 || m.Ended[len(m.Ended)-1] != fact.Turn {
+	if fact.Agent != "" || !m.endedLast(fact.Turn) {
 		return
 	}
 	if f.when(fact).Sub(m.EndedAt) < mostLag || !f.may(agent.MoveWork, fact.Source) {

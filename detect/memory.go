@@ -332,6 +332,11 @@ const turnsKept = 32
 // ended reports whether the turn with this id is one of the last that ended.
 func (t *turns) ended(id string) bool { return id != "" && slices.Contains(t.Ended, id) }
 
+// endedLast reports whether that turn was the last one, and has ended.
+func (t *turns) endedLast(id string) bool {
+	return id != "" && t.Turn.Phase == "" && len(t.Ended) > 0 && t.Ended[len(t.Ended)-1] == id
+}
+
 // remember keeps the id of a turn that has ended.
 func (t *turns) remember(id string) {
 	if id == "" || t.ended(id) {

@@ -9,6 +9,18 @@ import (
 	"berth/agent"
 )
 
+// held is a request for ls whose hook waits.
+func held(hook string) agent.Fact {
+	return agent.Fact{Kind: agent.Asked, Source: agent.SourceHook, Turn: "a", Tool: "Bash", Input: []byte(`"ls"`), Conversation: "c", Hook: hook, Request: &agent.Request{
+		Type: agent.PromptPermission, Tool: agent.Pointer("Bash"), Input: agent.Pointer("ls"), FullInput: "ls", Channel: agent.ChannelKeys,
+	}}
+}
+
+// drafts is a composer with a draft.
+func drafts() agent.Reading {
+	return agent.Reading{Composer: &agent.Composer{Mode: agent.ModeMessage, Focused: true}}
+}
+
 func TestRequests(t *testing.T) {
 	for name, c := range map[string]struct {
 		run  func(b *bench)
@@ -64,6 +76,31 @@ func TestRequests(t *testing.T) {
 			b.at(3500).screen(composer(""))
 			b.at(9000)
 		}, []string{"2000 prompt/1", "3500 idle"}},
+		"a turn's end was only inferred, and a hook that is ended asks": {func(b *bench) {
+			b.at(1900).tool(agent.ToolStarted, "a", "", "Bash", "ls")
+			b.screen(composer(""))
+			b.title(agent.LevelNotBusy)
+			b.at(2600).say(held("7"))
+			b.at(2700).say(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:gone", Conversation: "c", Hook: "7"})
+			b.at(3000).screen(dialog("Bash"))
+			b.at(6000)
+			if r := b.fold.current(); r == nil || !r.Prompt.OnScreen || r.Prompt.Channel != agent.ChannelKeys {
+				b.t.Errorf("the prompt is %+v", r)
+			}
+		}, []string{"2100 idle", "2600 prompt/1"}},
+		"a draft holds the dialog back, and its hook comes late": {func(b *bench) {
+			b.at(1900).tool(agent.ToolStarted, "a", "", "Bash", "ls")
+			b.screen(drafts())
+			b.title(agent.LevelNotBusy)
+			b.at(2600).say(held("7"))
+			b.at(6000)
+		}, []string{"2600 prompt/1"}},
+		"interrupted with a draft": {func(b *bench) {
+			b.at(1900).tool(agent.ToolStarted, "a", "", "Bash", "ls")
+			b.screen(drafts())
+			b.title(agent.LevelNotBusy)
+			b.at(6000)
+		}, []string{"3000 idle"}},
 		"answered, and the same asked again at once": {func(b *bench) {
 			b.at(2000).ask("a", "", "Bash", "ls")
 			b.at(2020).screen(dialog("Bash"))

@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"slices"
 	"time"
 
 	"berth/agent"
@@ -158,10 +159,20 @@ func (f *Fold) interrupted() {
 		}
 		f.restByScreen(latest(bare, m.Turn.Started), f.restGrace())
 	default:
-		if f.due(agent.MoveRest, l.Source, latest(l.Since, bare), f.after(agent.MoveRest, l.Source)) && f.may(agent.MoveRest, l.Source) && f.agree(l.Source) {
+		if f.due(agent.MoveRest, l.Source, latest(l.Since, bare), f.after(agent.MoveRest, l.Source)+f.asksSoon()) && f.may(agent.MoveRest, l.Source) && f.agree(l.Source) {
 			f.infer(l.Source, l.Cause, "composer on the screen, no work, no dialog")
 		}
 	}
+}
+
+// asksSoon is how much longer a level's "not busy" waits while a call runs that a hook has reported. The agent may be about to ask
+// for it: its level says so before the hook that asks has come, and a draft in the composer holds the dialog back.
+func (f *Fold) asksSoon() time.Duration {
+	r, hooked := f.m.Screen.Reading, func(c call) bool { return c.Hooked }
+	if r == nil || r.Composer == nil || r.Composer.Empty || !slices.ContainsFunc(f.m.Calls, hooked) {
+		return 0
+	}
+	return hookLate
 }
 
 // infer ends a turn without a reported end, by what the source shows.
