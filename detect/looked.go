@@ -118,6 +118,9 @@ func (f *Fold) Answered(id string, allows bool) {
 			continue
 		}
 		r.Allowed = r.Allowed || allows
+		if l := &f.m.Look; l.Key == lookOf(r.Key) {
+			l.Heard = f.now
+		}
 		t := f.tally(lookOf(r.Key))
 		switch {
 		case r.Hook == "", allows && f.drewOne(r):
@@ -149,6 +152,10 @@ func (f *Fold) covered() bool {
 	l := &f.m.Look
 	return l.Key != "" && l.Taken.IsZero() && f.now.Sub(l.Gone) < pastFor
 }
+
+// Covered reports whether the last dialog of a call left the screen, and no answer to it is known, also none that a hook has taken.
+// What is on the screen may be drawn over it.
+func (f *Fold) Covered() bool { return f.covered() && f.m.Look.Heard.IsZero() }
 
 // oneLook is the look of two equal calls that are kept as one. An unanswered one counts.
 func (f *Fold) oneLook(newer, older string) string {

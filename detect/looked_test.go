@@ -1,6 +1,11 @@
 package detect
 
-import "testing"
+import (
+	"testing"
+	"time"
+
+	"berth/agent"
+)
 
 // TestOneLook: of two equal calls the look of one that isn't answered is kept, also if the other one had none.
 func TestOneLook(t *testing.T) {
@@ -33,5 +38,41 @@ func TestAnswersBeforeACall(t *testing.T) {
 	f.gives("k", "a third key")
 	if !f.isAnswered("k") {
 		t.Error("both aren't answered")
+	}
+}
+
+// TestCovered: a dialog that leaves the screen without an answer may be covered, whatever the hooks say.
+func TestCovered(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer func(b *bench)
+		want   bool
+	}{
+		"nothing": {func(*bench) {}, true},
+		"its hook ended": {func(b *bench) {
+			b.say(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Hook: "h1", Conversation: "c"})
+		}, true},
+		"its call ended": {func(b *bench) { b.tool(agent.ToolEnded, "a", "", "Bash", "x") }, true},
+		"a key":          {func(b *bench) { b.fold.Typed(t0.Add(1300 * time.Millisecond)) }, false},
+		"a message":      {func(b *bench) { b.fold.TypedMessage(t0.Add(1300 * time.Millisecond)) }, true},
+		"its hook":       {func(b *bench) { b.fold.Answered("1", false) }, false},
+	} {
+		b := newBench(t, Options{})
+		b.hook(agent.TurnStarted, "a")
+		b.at(1000).tool(agent.ToolStarted, "a", "", "Bash", "x")
+		tool, input := "Bash", "x"
+		b.say(agent.Fact{Kind: agent.Asked, Source: agent.SourceHook, Turn: "a", Tool: tool, Input: []byte(`"x"`), Hook: "h1", Conversation: "c",
+			Request: &agent.Request{Type: agent.PromptPermission, Tool: &tool, Input: &input, FullInput: input, Channel: agent.ChannelHook}})
+		b.at(1100).screen(dialog("Bash"))
+		b.at(1300)
+		if b.fold.Covered() {
+			t.Errorf("%s: covered while it is drawn", name)
+		}
+		c.answer(b)
+		b.at(1400).screen(agent.Reading{Composer: &agent.Composer{Empty: true}})
+		b.hook(agent.TurnEnded, "a")
+		b.at(9000)
+		if got := b.fold.Covered(); got != c.want || b.fold.m.State != agent.Idle {
+			t.Errorf("%s: covered %v, and it is %s", name, got, b.fold.m.State)
+		}
 	}
 }

@@ -179,6 +179,7 @@ type look struct {
 	Key         string
 	Since, Gone time.Time
 	Taken       time.Time // when an answer may have reached it
+	Heard       time.Time `json:",omitzero"` // when its prompt's hook took an answer, which may have been a forged hook's
 }
 
 // tally counts the answers at dialogs of one look, and the calls whose dialogs may have had it.

@@ -90,6 +90,8 @@ type Options struct {
 	Alone bool
 	// What was typed before is taken back and not typed again: its caller is gone.
 	Withdraw bool
+	// Proof is a word that no other process knows. It is typed first if a dialog may be covered.
+	Proof string
 }
 
 // Seen is what is known at a moment.
@@ -104,6 +106,8 @@ type Seen struct {
 	Unread   int            // bytes that were typed and that the program has not read; -1 if unknown
 	Held     bool           // another process has the terminal keep what is typed: Enter would reach a later dialog
 	Computes bool           // it has work that it wants a processor for: what it has read it may not have acted on
+	// Covered: the last dialog left the screen, and no answer to it is known. Another process may have drawn the composer over it.
+	Covered bool
 	// When the first composer was seen; before that it is unknown what reads the keys.
 	Composed time.Time
 	// How long it took to draw that, from its start or from a dialog on the way; 0 when
@@ -153,6 +157,7 @@ const (
 	begun phase = iota
 	clearing
 	stashing  // a draft is being put aside
+	proving   // a word was typed, to see whether the composer draws it
 	typed     // and not echoed yet
 	entered   // Enter was pressed
 	retiring  // what was typed is being taken back
@@ -167,8 +172,8 @@ type Machine struct {
 	start time.Time
 
 	stir   string // the first report since the start that the agent works or asks
-	wrote  bool   // the message was typed
-	busy   string // the same, since Enter
+	typing typing // what was typed
+	busy   string // the same as stir, since Enter
 	empty  bool   // since Enter and that report the composer was seen empty
 	worked bool   // since Enter it was seen to work, on a screen that certainly isn't a dialog
 	told   bool   // the agent's own word that it has the message
@@ -190,6 +195,13 @@ type Machine struct {
 	draft draft
 }
 
+// typing is what was typed into the composer.
+type typing struct {
+	text   string // the last text
+	wrote  bool   // it was the message
+	proven bool   // a word that no other process knew was drawn there
+}
+
 // draft tracks a draft that the composer held before the delivery.
 type draft struct {
 	stashed  bool      // this delivery put the draft aside
@@ -204,7 +216,7 @@ func New(o Options, now time.Time) *Machine { return &Machine{o: o, since: now, 
 
 // Typed says whether the message was typed, so that it may stand in the
 // composer.
-func (m *Machine) Typed() bool { return m.wrote }
+func (m *Machine) Typed() bool { return m.typing.wrote }
 
 // Entered says whether Enter was pressed.
 func (m *Machine) Entered() bool { return !m.entry.IsZero() }
@@ -256,6 +268,8 @@ func (m *Machine) Step(s Seen, now time.Time) Step {
 		return m.clear(s, now)
 	case stashing:
 		return m.awaitStash(s, now)
+	case proving:
+		return m.awaitProof(s, now)
 	case typed:
 		return m.await(s, now)
 	case entered:
@@ -424,7 +438,10 @@ func (m *Machine) paste(s Seen, now time.Time) Step {
 	if !ok {
 		return refuse(api.CodeNotReady, noPaste)
 	}
-	m.wrote, m.draft.before = true, s.Reading.Stashed
+	if s.Covered && !m.typing.proven {
+		return m.prove(s, now)
+	}
+	m.typing.text, m.typing.wrote, m.draft.before = m.o.Typed, true, s.Reading.Stashed
 	m.enter(typed, now)
 	return write(data)
 }
@@ -432,7 +449,7 @@ func (m *Machine) paste(s Seen, now time.Time) Step {
 // holds says that the composer holds what was typed and not yet taken: a draft
 // that was put aside, and may be the same text, comes back when it is.
 func (m *Machine) holds(s Seen, box *agent.Composer) bool {
-	return box != nil && m.o.Typer.Holds(m.o.Typed, box) && s.Reading.Stashed == m.draft.before
+	return box != nil && m.o.Typer.Holds(m.typing.text, box) && s.Reading.Stashed == m.draft.before
 }
 
 // await waits for the echo, and presses Enter on it.

@@ -1,8 +1,8 @@
 package outbox
 
 import (
-	"berth/sessions/loop"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,6 +13,7 @@ import (
 	"berth/api"
 	"berth/sessions/deliver"
 	"berth/sessions/lease"
+	"berth/sessions/loop"
 )
 
 // Nudge is a message for an agent.
@@ -58,6 +59,16 @@ type nudging struct {
 // nudgeMost bounds a delivery whose caller may be gone: the machine's own times
 // are below it.
 const nudgeMost = 15 * time.Second
+
+// secretWord is a word of letters that no other process can guess.
+func secretWord() string {
+	return strings.ToLower(strings.Map(func(r rune) rune {
+		if r < 'A' { // a digit, which would choose an option
+			return -1
+		}
+		return r
+	}, rand.Text()))
+}
 
 // ownMost is the longest message of ours, in bytes, that is looked for in the
 // composer after an interrupt. A longer one is drawn as a mark.
@@ -184,7 +195,7 @@ func (out *Outbox) beginNudge(claim loop.Claim, n Nudge, q *queued, typer agent.
 // options say how a message is delivered now.
 func (out *Outbox) options(n Nudge, q *queued, typer agent.MessageTyper) (deliver.Options, error) {
 	typed, err := n.Typed(typer)
-	o := deliver.Options{Typer: typer, Typed: typed, Slash: n.Slash, Clear: n.Clear, Stash: n.Stash, Own: out.own}
+	o := deliver.Options{Typer: typer, Typed: typed, Slash: n.Slash, Clear: n.Clear, Stash: n.Stash, Own: out.own, Proof: secretWord()}
 	table := out.env.Driver().Table()
 	o.Flutters = func(s agent.Source) bool {
 		after, _ := table.May(agent.MoveWork, s)
@@ -268,6 +279,10 @@ func (out *Outbox) stepNudge(d *nudging) (deliver.Step, error) {
 	step := d.machine.Step(seen, out.env.Now())
 	if !entered && d.machine.Entered() {
 		d.turn.ended = nil // what a source has reported so far, perhaps late, is of turns before
+	}
+	if word := d.machine.Proving(); word != "" && word != out.own { // after a crash it isn't a person's draft
+		out.own = word
+		out.env.SaveSoon()
 	}
 	if d.machine.Typed() && !d.kept { // from here on it may stand in the composer
 		d.kept = true

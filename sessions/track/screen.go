@@ -66,9 +66,10 @@ func (t *Track) Seen() deliver.Seen {
 	d, term, pid := t.d, t.env.Terminal(), t.env.Child().PID
 	s := &d.screen
 	_, keys := d.driver.(agent.KeyReader)
+	_, ruled := d.driver.(agent.RulesNamer) // such a program may have no key that clears its line, and no paste
 	seen := deliver.Seen{
 		State: t.state, Asks: len(d.fold.Status().Requests) > 0, Paste: term.Modes().BracketedPaste, Typed: t.env.Program().PersonAt, Printed: t.env.LastOut(), Composed: s.drawing.composed, Drew: s.drawing.took,
-		Unread: process.Unread(pid), Held: process.Held(pid, keys), Computes: process.Computing(pid),
+		Unread: process.Unread(pid), Held: process.Held(pid, keys), Computes: process.Computing(pid), Covered: !ruled && d.fold.Covered(),
 	}
 	written, _ := t.env.Link().Written()
 	if d.waking.live && s.due.IsZero() && !t.Gone() && !t.env.Unsettled() && term.Offset() >= written && !d.fold.Stirs() {

@@ -1,0 +1,49 @@
+package deliver
+
+import (
+	"time"
+
+	"berth/api"
+)
+
+// prove types a word that no other process knows, and clears it again once the composer shows it. Any process of the session can draw
+// a composer over a dialog, and the message in it: it can know what others send. Enter would then allow what the dialog asks.
+func (m *Machine) prove(s Seen, now time.Time) Step {
+	data, ok := m.o.Typer.Paste(m.o.Proof, s.Paste)
+	if !ok || !s.Paste { // each letter would be a key of the dialog
+		return refuse(api.CodeAgentBusy, unproven)
+	}
+	m.typing.text, m.draft.before = m.o.Proof, s.Reading.Stashed
+	m.enter(proving, now)
+	return write(data)
+}
+
+// Proving is the word that may be in the composer; empty for none.
+func (m *Machine) Proving() string {
+	if m.typing.wrote {
+		return ""
+	}
+	return m.typing.text
+}
+
+// unproven is why a message isn't sent.
+const unproven = "its composer did not show a word that was typed to try it, and its last dialog left the screen without an answer: another process may have drawn over it. Attach and look"
+
+// awaitProof waits until the composer shows the word.
+func (m *Machine) awaitProof(s Seen, now time.Time) Step {
+	switch why := m.occupied(s); {
+	case why != "":
+		return m.retire(s, now, why)
+	case m.holds(s, at(s)):
+		m.typing.proven, m.keys = true, clearer{}
+		m.enter(clearing, now)
+		return m.clear(s, now)
+	case s.Unread > 0 && s.Computes && now.Sub(m.start) < echoMost: // it has yet to read the word
+		m.since = now
+	case m.over(now, echoFor):
+		m.enter(retiring, now)
+		m.ending, m.keys = Outcome{Verdict: Refused, Code: api.CodeAgentBusy, Evidence: unproven}, clearer{}
+		return m.takeBack(s, now)
+	}
+	return look()
+}

@@ -1,0 +1,67 @@
+package deliver
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"berth/agent"
+	"berth/api"
+)
+
+// TestCoveredDialog: a composer that may be drawn over a dialog gets a message only once it has drawn a word that no other process
+// knows. The Enter of a message would allow what the dialog asks.
+func TestCoveredDialog(t *testing.T) {
+	covered := func(o Options) *scene {
+		o.Proof = "word"
+		s := newScene(t, o)
+		s.seen.Covered = true
+		return s
+	}
+	s := covered(Options{})
+	s.wrote("<word>")
+	s.seen.Reading = composer("word")
+	s.wrote("U")
+	s.seen.Reading = composer("")
+	s.wrote("<hello>")
+	s.seen.Reading = composer("hello")
+	s.wrote("\r")
+	s.told("hello")
+	s.ended(Confirmed, "")
+
+	for name, drawn := range map[string]*agent.Reading{"the message": composer("hello"), "nothing": composer(""), "a dialog": dialog, "another word": composer("sword")} {
+		s := covered(Options{})
+		s.wrote("<word>")
+		s.seen.Reading = drawn
+		for end := s.now.Add(10 * time.Second); s.done == nil && s.now.Before(end); s.now = s.now.Add(10 * time.Millisecond) {
+			s.step()
+		}
+		if s.done == nil || s.done.Verdict != Refused || s.done.Code != api.CodeAgentBusy || strings.Contains(s.written, "\r") || strings.Contains(s.written, "<hello>") {
+			t.Errorf("%s is drawn: it wrote %q, and ended with %+v", name, s.written, s.done)
+		}
+	}
+
+	s = covered(Options{Stash: true})
+	s.seen.Reading = composer("a draft")
+	s.wrote("S")
+	s.seen.Reading = composer("")
+	s.seen.Reading.Stashed = true
+	s.wrote("<word>")
+	s.seen.Reading = composer("word")
+	s.seen.Reading.Stashed = true
+	s.wrote("U")
+
+	s = covered(Options{}) // an agent that computes draws what it has read late
+	s.wrote("<word>")
+	s.seen.Unread, s.seen.Computes = 6, true
+	s.run(5 * time.Second)
+	s.seen.Unread, s.seen.Reading = 0, composer("word")
+	s.wrote("U")
+
+	s = covered(Options{})
+	s.seen.Paste = false
+	s.ended(Refused, api.CodeAgentBusy)
+	if s.written != "" {
+		t.Errorf("without a paste it wrote %q", s.written)
+	}
+}
