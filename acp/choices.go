@@ -43,6 +43,9 @@ func choices(p *agent.Request) []sdk.PermissionOption {
 		return []sdk.PermissionOption{option("accept", "Allow", sdk.PermissionOptionKindAllowOnce), reject}
 	case p.Type == agent.PromptPermission:
 		if kinds := kindsOf(p.Options); kinds != nil {
+			if agent.Value(p.Subtype) == agent.SubtypeTrust { // it lasts, and a client may allow by itself only what is for once
+				kinds[slices.Index(kinds, sdk.PermissionOptionKindAllowOnce)] = sdk.PermissionOptionKindAllowAlways
+			}
 			return numbered(kinds)
 		}
 	case len(p.Questions) > 1 || len(p.Questions) == 1 && p.Questions[0].MultiSelect:

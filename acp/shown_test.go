@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -94,6 +95,12 @@ func TestChoicesOfAClientByItself(t *testing.T) {
 		rejects := byItself(list, sdk.PermissionOptionKindRejectOnce, sdk.PermissionOptionKindRejectAlways)
 		if allows != want.allows || rejects != want.rejects {
 			t.Errorf("%s: by itself it allows %q and rejects %q, of %v", name, allows, rejects, list)
+		}
+	}
+	for _, options := range [][]string{{"Yes, I trust this folder", "No, exit"}, {"Trust folder (x)", "Trust parent folder (y)", "Don't trust"}, {"Trust and continue", "Back to Agent Command Center", "No"}} {
+		list := choices(&agent.Request{Type: agent.PromptPermission, Subtype: agent.Pointer(agent.SubtypeTrust), Options: options, Channel: agent.ChannelKeys})
+		if slices.ContainsFunc(list, func(o sdk.PermissionOption) bool { return o.Kind == sdk.PermissionOptionKindAllowOnce }) {
+			t.Errorf("%q: %v allows for once", options, list)
 		}
 	}
 	asks := agent.Request{Type: agent.PromptQuestion, Text: agent.Pointer("Read the file?"), Options: []string{"a", "b"}}
