@@ -337,7 +337,7 @@ func (f *Fold) seen() {
 			return
 		case r.Prompt.OnScreen && !f.asItIs(d, r, how):
 			return
-		case how == agent.NoMatch && r.seenOnly() && !r.Seen && r.Key == dialogKey(d) && slices.Equal(r.Lines, d.Lines):
+		case how == agent.NoMatch && r.seenOnly() && !r.Seen && r.Key == dialogKey(d) && (slices.Equal(r.Lines, d.Lines) || f.scrolls(d, r)):
 			return // the driver doesn't know its own dialog again: a prompt for each look would have no end
 		}
 		r.Prompt.OnScreen = false
@@ -379,6 +379,12 @@ func (f *Fold) seen() {
 		r.Vouched = r.Vouched || told
 		return !o.Prompt.OnScreen && (o.guessed() || told)
 	})
+}
+
+// scrolls reports whether the dialog asks the question of a prompt that was only seen. Its list may show other rows of it.
+func (f *Fold) scrolls(d *agent.Dialog, r *request) bool {
+	asks := agent.Value(r.Prompt.Text)
+	return d.Type == agent.PromptQuestion && r.Prompt.Type == d.Type && asks != "" && asks == agent.Value(f.driver.FromDialog(d).Text)
 }
 
 // questioned makes the prompt of a dialog of questions from the pending tool call, which has the
