@@ -1,6 +1,7 @@
 package gemini_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -399,5 +400,43 @@ func TestTextBesideAnOptionLikeTheLine(t *testing.T) {
 		if (err == nil) != (c.keys != "") || err == nil && press(k) != c.keys {
 			t.Errorf("%q: %s, %v", c.rows, press(k), err)
 		}
+	}
+}
+
+// TestNumbersOfAScrolledList: a list shows three rows at a time. The number that a prompt gives to an option is the one that chooses it,
+// wherever the list was scrolled to.
+func TestNumbersOfAScrolledList(t *testing.T) {
+	rows := func(from, focus int) []string {
+		all := []string{"Keep", "Drop", "Wipe", "Enter a custom value"}
+		out := []string{"Answer Questions", "", "What now?", "", "▲"}
+		for n := from; n < from+3; n++ {
+			out = append(out, fmt.Sprintf("%s %d.  %s", map[bool]string{true: "●", false: " "}[n == focus], n, all[n-1]))
+		}
+		return box(append(out, "▼", "", "Enter to select · ↑/↓ to navigate · Esc to cancel")...)
+	}
+	labels, keyed := []string{"Keep", "Drop", "Wipe"}, false
+	for _, order := range [][]int{{1}, {1, 2}, {2}, {2, 1}, {1, 2, 1}} {
+		s := &story{t: t, fold: detect.New(gemini.Driver{}, detect.Options{Start: midnight})} // without hooks, as in a shell
+		s.at(100).title("◇  Ready (work)").screen(rest...)
+		s.at(1000).title("✦  Working… (work)").screen(work...)
+		var d *agent.Dialog
+		for i, from := range order {
+			screen := rows(from, from+1)
+			s.at(2000 + 2000*i).screen(screen...)
+			d = draw(screen...).Dialog
+		}
+		s.at(12000)
+		for _, p := range s.fold.Status().Requests {
+			for i, label := range p.Options {
+				k, err := (gemini.Driver{}).Keys(p, agent.Answer{Kind: agent.ChooseOption, Option: i + 1}, d)
+				pressed := err == nil && s.fold.Asks(d, p.ID) && k.Steps[0].Ready(&agent.Reading{Dialog: d})
+				if keyed = keyed || pressed; pressed && (i >= len(labels) || label != labels[i]) {
+					t.Errorf("%v: %q is chosen by %s at %q", order, label, press(k), d.Labels())
+				}
+			}
+		}
+	}
+	if !keyed {
+		t.Error("no order is answered")
 	}
 }

@@ -248,8 +248,9 @@ func fillQuestion(r *agent.Request, dialog *agent.Dialog) {
 	}
 	labels := r.Options
 	forks.FillQuestion(r, dialog, func() int { return current(r, dialog) }, questionShown(dialog), options)
-	if q := r.Options; !reported(r) || len(q) == 0 || !multiple(r) && len(dialog.Options) >= len(q) && dialog.Options[0].Number == 1 {
-		r.Options = labels // else the dialog shows three of them at a time
+	q, fromFirst := r.Options, len(dialog.Options) > 0 && dialog.Options[0].Number == 1 // the dialog shows three of them at a time
+	if len(q) == 0 || fromFirst && (!reported(r) || !multiple(r) && len(dialog.Options) >= len(q)) {
+		r.Options = labels
 	}
 }
 
