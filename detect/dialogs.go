@@ -305,8 +305,8 @@ func shortens(label, whole string) bool {
 // listed reports whether the dialog is drawn to its end and its options are the prompt's. A prompt
 // with a list of questions has options for each question, and the driver compares those.
 func listed(p *agent.Request, d *agent.Dialog) bool {
-	lists := p.Type == agent.PromptPermission || p.Type == agent.PromptPlan || p.Type == agent.PromptNotice || p.Type == agent.PromptQuestion && len(p.Questions) == 0
-	return lists && !d.Partial && d.Subtype == ""
+	lists := p.Type == agent.PromptPermission || p.Type == agent.PromptPlan || p.Type == agent.PromptNotice || p.Type == agent.PromptSetup || p.Type == agent.PromptQuestion && len(p.Questions) == 0
+	return lists && !d.Partial && d.Subtype != agent.SubtypeTheme && d.Subtype != agent.SubtypeOAuthLogin // whose labels show what is chosen, or what the browser does
 }
 
 // renew gives the prompt a new id, because its dialog asks something else than it has shown.

@@ -98,3 +98,26 @@ func TestDialogThatIsNotKnownAgain(t *testing.T) {
 		t.Errorf("drawn otherwise: %d prompts", n)
 	}
 }
+
+// TestOtherOptionsOfAPage: a page of the start that offers other options under the same title and text, such as a scrolled list, is
+// another prompt, because a number answers the options that were shown. A theme's options say which one is chosen.
+func TestOtherOptionsOfAPage(t *testing.T) {
+	for subtype, same := range map[string]bool{agent.SubtypeAuth: false, agent.SubtypeLoginMethod: false, agent.SubtypeTheme: true} {
+		b := newBench(t, Options{})
+		page := func(labels ...string) agent.Reading {
+			d := &agent.Dialog{Type: agent.PromptSetup, Subtype: subtype, Title: "How?", Body: "Choose"}
+			for _, l := range labels {
+				d.Options = append(d.Options, agent.Option{Label: l})
+			}
+			return agent.Reading{Dialog: d}
+		}
+		b.at(1000).screen(page("Sign in", "Use a key", "Ask a person"))
+		b.at(2000)
+		id := b.fold.Status().Request.ID
+		b.at(3000).screen(page("Use a key", "Ask a person", "Go on without"))
+		b.at(4000)
+		if p := b.fold.Status().Request; p == nil || (p.ID == id) != same || p.Options[0] != "Use a key" {
+			t.Errorf("%s: %s is now %+v", subtype, id, p)
+		}
+	}
+}
