@@ -47,7 +47,7 @@ func ordered(t *testing.T) *anyorder.Agent {
 			anyorder.Stop:    event("Stop", ""),
 			anyorder.Message: event("UserPromptSubmit", `,"prompt":"x"`),
 		},
-		Before: []anyorder.Event{anyorder.Logged}, SubagentsLog: true,
+		Before: []anyorder.Event{anyorder.Logged}, Subagent: []*agent.Reading{draw(80, 24, ofSubagent+waiting)},
 		Dialog: []*agent.Reading{asks(80, "ls"), asks(60, "ls")}, Others: []anyorder.Other{anyorder.Asking("run_shell_command", "ls -a", asks(80, "ls -a"), asks(60, "ls -a"))},
 		Works: draw(80, 24, "  ⠏ Working (esc to cancel, 3s)\n\n"+box), Composer: draw(80, 24, box+"\x1b[?25l"),
 	}

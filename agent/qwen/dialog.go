@@ -49,22 +49,45 @@ const (
 	toolIndent    = 4 // of the rows that continue the one of the tool
 )
 
+// mainAgent is the first row of the list of agents.
+const mainAgent = "    main"
+
 // moreRows is the row below a dialog with rows that have no room.
 const moreRows = "Press ctrl-s to show more lines"
 
 // dialog reads the dialog at the bottom of a screen without a composer. It is nil if there is none, or
 // if it isn't drawn completely.
 func (s *screen) dialog() *agent.Dialog {
-	end := s.last
+	end := s.aboveAgents()
 	if text := strings.TrimPrefix(s.rows[end], "  "); len(text) == len(s.rows[end]) || !forks.Spins(text) || !strings.Contains(text, waits) {
 		return nil
 	}
 	b := &box{screen: s, dialog: &agent.Dialog{Cols: s.view.Cols, Height: s.view.Rows}}
 	b.find(end - 1)
+	asker := drawn.Up(s.rows, end-1, ofSubagent.MatchString)
+	if asker >= b.end && b.end > 0 || asker >= 0 && len(b.dialog.Options) == 0 { // below any other dialog, which the conversation has drawn
+		return s.subagent(asker, end)
+	}
 	if len(b.dialog.Options) < 2 || !b.question() && !b.plan() && !b.permission() {
 		return nil
 	}
 	return b.dialog
+}
+
+// aboveAgents is the last row above the list of agents that run in the background. That list begins with the main one, after a
+// blank row.
+func (s *screen) aboveAgents() int {
+	top := drawn.Up(s.rows, s.last, func(row string) bool { return row == mainAgent })
+	above := s.view.LastUpTo(top - 1)
+	if above < 0 || top == s.last || s.last-top > footerRows || s.rows[top-1] != "" {
+		return s.last
+	}
+	for _, row := range s.rows[top+1 : s.last+1] {
+		if drawn.Indent(row) < len("    ") {
+			return s.last
+		}
+	}
+	return above
 }
 
 // box is a dialog that is being read. Its rows are those from the one of its tool, or from the first one

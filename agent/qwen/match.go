@@ -41,6 +41,9 @@ func plain(text string) string {
 }
 
 func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
+	if d.Agent != "" {
+		return matchSubagent(d, p)
+	}
 	tool := agent.Value(p.Tool)
 	if tool == "" || d.Tool != "" && d.Tool != tool && !(d.Tool == toolEdit && tool == toolWrite) {
 		return agent.MatchIf(tool == "", agent.PartMatch)

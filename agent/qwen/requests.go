@@ -59,10 +59,10 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 	r := forks.Drawn(dialog)
 	if r.Type == agent.PromptPermission {
 		// The dialog of a server's tool draws its name, and not its input. Its question is cut off without room.
-		if r.SetInput(dialog.Body); dialog.Tool == "" && dialog.Title != askMore {
+		if r.SetInput(dialog.Body); dialog.Agent != "" || dialog.Tool == "" && dialog.Title != askMore {
 			r.SetInPart()
 		}
-		r.Text = agent.Pointer(strings.TrimSpace(dialog.Asked + "\n" + headOf(dialog)))
+		r.Text, r.Agent = agent.Pointer(strings.TrimSpace(dialog.Asked+"\n"+headOf(dialog))), agent.Pointer(dialog.Agent)
 	}
 	d.Fill(r, dialog)
 	return r

@@ -48,7 +48,7 @@ type Agent struct {
 	Cut, Works, Composer *agent.Reading
 	// Others are calls with other dialogs. They are numbered after Lines.
 	Others []Other
-	// Subagent are pictures of the dialog of a subagent's call; nil if they are the same. SubagentsLog: the log has such calls.
+	// Subagent are pictures of the dialog of a subagent's call; nil if they are the same. Its driver may not read it. SubagentsLog: the log has such calls.
 	Subagent     []*agent.Reading
 	SubagentsLog bool
 	// SubagentBegan, if set, reports the start of a subagent's call, which is read otherwise than the main agent's.
@@ -251,7 +251,7 @@ func (w *world) screen() *agent.Reading {
 
 // focused is the picture with another option chosen.
 func (w *world) focused(r *agent.Reading) *agent.Reading {
-	if w.focus == 0 {
+	if w.focus == 0 || r.Dialog == nil {
 		return r
 	}
 	moved, d := *r, *r.Dialog

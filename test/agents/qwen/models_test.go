@@ -31,6 +31,9 @@ func scenarios() map[string]modelapi.Maker {
 		"ask-two":   question(color, size2),
 		"ask-mixed": question(features, color),
 		"plan":      plan, // for a session in plan mode
+
+		"agent":      subagent(false), // a subagent is asked for the rest
+		"background": subagent(true),  // one in the background
 	}
 }
 
@@ -44,6 +47,17 @@ func runs(command string) modelapi.Block {
 
 func shell(args string, _ modelapi.Scene) []modelapi.Step {
 	return []modelapi.Step{say(text("I'll run a command."), runs(cmp.Or(args, "touch made-by-shell.txt && echo ran-shell"))), say(text("The command finished."))}
+}
+
+func subagent(background bool) modelapi.Maker {
+	return func(args string, _ modelapi.Scene) []modelapi.Step {
+		return []modelapi.Step{
+			say(modelapi.Tool("agent", map[string]any{
+				"description": "Sub task", "prompt": "MOCK: " + args, "subagent_type": "general-purpose", "run_in_background": background,
+			})),
+			say(text("The subagent was asked.")),
+		}
+	}
 }
 
 func later(args string, _ modelapi.Scene) []modelapi.Step {
