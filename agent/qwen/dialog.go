@@ -77,17 +77,14 @@ func (s *screen) dialog() *agent.Dialog {
 // aboveAgents is the last row above the list of agents that run in the background. That list begins with the main one, after a
 // blank row.
 func (s *screen) aboveAgents() int {
-	top := drawn.Up(s.rows, s.last, func(row string) bool { return row == mainAgent })
-	above := s.view.LastUpTo(top - 1)
-	if above < 0 || top == s.last || s.last-top > footerRows || s.rows[top-1] != "" {
+	i := s.last
+	for i > 0 && strings.HasPrefix(s.rows[i], "    ") {
+		i--
+	}
+	if i >= s.last-1 || s.rows[i] != "" || s.rows[i+1] != mainAgent {
 		return s.last
 	}
-	for _, row := range s.rows[top+1 : s.last+1] {
-		if drawn.Indent(row) < len("    ") {
-			return s.last
-		}
-	}
-	return above
+	return max(s.view.LastUpTo(i), 0)
 }
 
 // box is a dialog that is being read. Its rows are those from the one of its tool, or from the first one

@@ -60,7 +60,7 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 		rows, command := shown(drawn.Lines(d.Rows)), strings.TrimSpace(p.FullInput)
 		m := drawn.Text{Rows: rows, Width: d.Cols - layoutBeside, Shell: true, Cut: d.Cut}.Of(command)
 		if m == agent.NoMatch && d.Cut {
-			m = agent.MatchIf(drops(rows, command), agent.PartMatch)
+			m = agent.MatchIf(drawn.Lacks(rows, command), agent.PartMatch)
 		}
 		return m
 	case toolWrite, toolEdit: // the dialog leaves out rows of a change without room
@@ -68,22 +68,6 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 		return agent.MatchIf(d.Tool != "" && (d.Cut || strings.Contains(strings.Join(d.Lines, ""), path.Base(agent.Value(file)))), agent.PartMatch)
 	}
 	return agent.MatchIf(d.Tool == "", agent.PartMatch)
-}
-
-// drops reports whether the rows are the text without some columns at the ends of rows.
-func drops(rows []string, text string) bool {
-	const most = 8 // characters
-	at := -1
-	left := strings.TrimSpace(drawn.Squeeze(text))
-	for _, row := range rows {
-		row = drawn.Squeeze(row)
-		i := strings.Index(left, row)
-		if i < 0 || at >= 0 && len([]rune(left[:i])) > most {
-			return false
-		}
-		at, left = i, left[i+len(row):]
-	}
-	return at >= 0
 }
 
 // shown are the rows without the one in place of those that have no room.

@@ -18,7 +18,7 @@ import (
 // these is the conversation, which can look like anything.
 func (Driver) Screen(v *agent.View) *agent.Reading {
 	r := &agent.Reading{}
-	v = withoutScrollbar(v)
+	v = drawn.WithoutScrollbar(v)
 	s := &screen{view: v, rows: v.Texts(), last: v.LastRow()}
 	if s.last < 0 {
 		return r
@@ -39,18 +39,6 @@ type screen struct {
 	view *agent.View
 	rows []string
 	last int // the last row that isn't blank
-}
-
-// withoutScrollbar is the screen without the scrollbar in its last column, which has a color of its own.
-func withoutScrollbar(v *agent.View) *agent.View {
-	out := *v
-	out.Lines = slices.Clone(v.Lines)
-	for i, row := range v.Lines {
-		if end := strings.TrimSuffix(strings.TrimSuffix(row.Text, "│"), "█"); end != row.Text && terminal.StringWidth(row.Text) == v.Cols {
-			out.Lines[i].Text = strings.TrimRight(end, " ")
-		}
-	}
-	return &out
 }
 
 // approvals are the approval modes by the words of the footer, and the modes' names in the hooks.
