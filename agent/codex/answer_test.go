@@ -201,11 +201,14 @@ func TestOwnWords(t *testing.T) {
 	if err != nil || spell(got) != "Down Tab <a deep\nblue> Enter" {
 		t.Fatalf("%q, %v", spell(got), err)
 	}
-	screens := []*agent.Reading{start, page(2, ""), page(2, "Add notes"), page(2, "a deep blue")}
+	screens := []*agent.Reading{
+		start, page(2, ""), page(2, "Add notes"), page(2, "a deep\n    blue"), page(2, "a deep blue"),
+		page(2, "a deep blue, but not there"), page(2, "a deep blue\n    but not there"), page(2, "a person's"), // a person's notes
+	}
 	for i, s := range got.Steps {
 		for k, screen := range screens {
-			// The text goes into open notes, empty or not; all else has one screen.
-			if ready := s.Ready(screen); ready != (i == k || i == 2 && k == 3) {
+			// The text may be drawn on one row or two; all else has one screen.
+			if ready := s.Ready(screen); ready != (i == k || i == 3 && k == 4) {
 				t.Errorf("step %d (%s) on screen %d: %v", i, s.Wants, k, ready)
 			}
 		}

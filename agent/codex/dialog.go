@@ -271,11 +271,20 @@ const maxQuestions = 20
 func notes(d *agent.Dialog) (text string, open bool) {
 	for i := len(d.Lines) - 1; i >= 0; i-- {
 		if rest, ok := strings.CutPrefix(d.Lines[i], "  "+mark+" "); ok && optionLine.FindStringSubmatch(d.Lines[i]) == nil {
+			for _, row := range d.Lines[i+1:] {
+				if strings.HasPrefix(row, notesFoot) {
+					break
+				}
+				rest += "\n" + row
+			}
 			return rest, true
 		}
 	}
 	return "", false
 }
+
+// notesFoot is the start of the row below the notes.
+const notesFoot = "  tab or esc to clear notes"
 
 var planAsked = pattern.New(`^  Implement this plan\?`)
 

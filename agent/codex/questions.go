@@ -2,7 +2,6 @@ package codex
 
 import (
 	"fmt"
-	"strings"
 
 	"berth/agent"
 	"berth/agent/drawn"
@@ -40,27 +39,26 @@ func words(text string, d *agent.Dialog) (agent.KeyAnswer, error) {
 	if err != nil {
 		return agent.KeyAnswer{}, err
 	}
-	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	echo := drawn.Squeeze(first)
-	if r := []rune(echo); len(r) > 20 {
-		echo = string(r[:20])
-	}
 	return agent.KeyAnswer{Outcome: agent.OutcomeAnswered, Steps: append(steps,
-		agent.Step{Paste: text, Pause: between, Wants: "its notes open", Ready: func(r *agent.Reading) bool {
-			return noted(r, d, other, "")
+		agent.Step{Paste: text, Pause: between, Wants: "its notes open and empty", Ready: func(r *agent.Reading) bool {
+			return noted(r, d, other, "") || noted(r, d, other, noNotes)
 		}},
 		agent.Step{Key: "Enter", Pause: between, Wants: "the text in its notes", Ready: func(r *agent.Reading) bool {
-			return noted(r, d, other, echo)
+			return noted(r, d, other, text)
 		}})}, nil
 }
 
-// noted reports whether the notes of that option are open and start with the text.
+// noNotes is what Codex draws in empty notes.
+const noNotes = "Add notes"
+
+// noted reports whether the notes of that option are open and have the text and nothing else: Enter would also send
+// what a person has typed there.
 func noted(r *agent.Reading, d *agent.Dialog, n int, text string) bool {
 	if r.Dialog == nil || !r.Dialog.SameAs(d) || r.Dialog.Focused() != n {
 		return false
 	}
 	shown, open := notes(r.Dialog)
-	return open && strings.HasPrefix(drawn.Squeeze(shown), text)
+	return open && drawn.Squeeze(shown) == drawn.Squeeze(text)
 }
 
 // eachKeys answers all questions, starting at the first page.

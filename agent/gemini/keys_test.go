@@ -204,3 +204,33 @@ func TestOptionsThatStartAlike(t *testing.T) {
 		}
 	}
 }
+
+// TestWordsInALine: Enter sends all that is in a question's line, so it waits until that is the answer alone.
+func TestWordsInALine(t *testing.T) {
+	asks := func(rows ...string) *agent.Reading {
+		return draw(box(append(append([]string{"Answer Questions", "", "What name? Such as", "> bob", ""}, rows...), "", "Enter to submit · Esc to cancel")...)...)
+	}
+	empty := asks("> a name")
+	k, err := gemini.Driver{}.Keys(gemini.Driver{}.FromDialog(empty.Dialog), agent.Answer{Kind: agent.AnswerText, Text: "bob and no one else"}, empty.Dialog)
+	if err != nil || press(k) != "<bob and no one else> Enter answered" {
+		t.Fatalf("%q, %v", press(k), err)
+	}
+	for name, c := range map[string]struct {
+		rows []string
+		want bool
+	}{
+		"the answer":               {[]string{"> bob and no one else"}, true},
+		"on two rows":              {[]string{"> bob and no", "  one else"}, true},
+		"a draft after it":         {[]string{"> bob and no one else but alice"}, false},
+		"a draft on the next row":  {[]string{"> bob and no one else", "  but alice"}, false},
+		"a draft before it":        {[]string{"> alice, bob and no one else"}, false},
+		"not yet":                  {[]string{"> a name"}, false},
+		"as words of the question": {[]string{"> bob and no one else", "", "> alice"}, false},
+		"and its line is empty":    {[]string{"> bob and no one else", "", ">"}, false},
+		"and a foot in its words":  {[]string{"> bob and no one else", "Enter to submit", "> alice"}, false},
+	} {
+		if got := k.Steps[1].Ready(asks(c.rows...)); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

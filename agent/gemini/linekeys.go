@@ -145,13 +145,17 @@ func (w *way) written(question, text string) error {
 	return nil
 }
 
-// holdsLine reports whether the dialog's line has the text, as far as it shows it.
+// holdsLine reports whether the dialog's line has the text and nothing else: Enter would also send what a person has
+// typed there. The line is the lowest row with its mark, because the question above can draw one too.
 func holdsLine(d *agent.Dialog, text string) bool {
-	want := drawn.Squeeze(beginning(text))
+	shown, foot := "", false
 	for _, row := range d.Lines {
-		if line, ok := strings.CutPrefix(strings.TrimSpace(row), "> "); ok && strings.HasPrefix(drawn.Squeeze(line), want) {
-			return true
+		row = strings.TrimSpace(row)
+		if line, ok := strings.CutPrefix(row+" ", "> "); ok {
+			shown, foot = line, false
+		} else if foot = foot || strings.HasPrefix(row, "Enter to submit"); !foot {
+			shown += row
 		}
 	}
-	return false
+	return drawn.Squeeze(shown) == drawn.Squeeze(text)
 }
