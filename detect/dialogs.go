@@ -384,7 +384,7 @@ func (f *Fold) seen() {
 // scrolls reports whether the dialog asks the question of a prompt that was only seen. Its list may show other rows of it.
 func (f *Fold) scrolls(d *agent.Dialog, r *request) bool {
 	asks := agent.Value(r.Prompt.Text)
-	return d.Type == agent.PromptQuestion && r.Prompt.Type == d.Type && asks != "" && asks == agent.Value(f.driver.FromDialog(d).Text)
+	return d.Type == agent.PromptQuestion && asks != "" && asks == agent.Value(f.driver.FromDialog(d).Text)
 }
 
 // questioned makes the prompt of a dialog of questions from the pending tool call, which has the

@@ -65,7 +65,7 @@ func (f *Fold) asked(fact *agent.Fact) {
 	if (how == agent.AlikeMatch || how == agent.PartMatch) && fact.Hook != "" { // the report says what the ambiguous dialog asks, and takes the answer
 		f.drop("superseded", why{Tier: fact.Source.Tier(), Cause: fact.Cause}, false, func(r *request) bool { return r.seenOnly() && r.Prompt.OnScreen })
 	}
-	if fact.Hook != "" && fact.Agent == "" && m.Inferred && m.endedLast(fact.Turn) { // the agent waits for that hook, so the turn isn't over
+	if fact.Agent == "" && m.Inferred && m.endedLast(fact.Turn) { // its hook waits or its dialog is there, so the turn isn't over
 		m.Ended = m.Ended[:len(m.Ended)-1]
 		calls := m.Calls // that were reported since
 		m.Calls = nil

@@ -16,6 +16,34 @@ func held(hook string) agent.Fact {
 	}}
 }
 
+// TestTurnGoesOn: a turn whose end was only inferred goes on when a hook of its main agent waits for an answer. Nothing else makes it go on.
+func TestTurnGoesOn(t *testing.T) {
+	for name, c := range map[string]struct {
+		run  func(b *bench, ask agent.Fact)
+		want string
+	}{
+		"inferred":      {func(b *bench, ask agent.Fact) { b.title(agent.LevelNotBusy); b.at(4000).say(ask) }, "a"},
+		"no hook waits": {func(b *bench, ask agent.Fact) { b.title(agent.LevelNotBusy); ask.Hook = ""; b.at(4000).say(ask) }, ""},
+		"a subagent's":  {func(b *bench, ask agent.Fact) { b.title(agent.LevelNotBusy); ask.Agent = "s"; b.at(4000).say(ask) }, ""},
+		"reported": {func(b *bench, ask agent.Fact) {
+			b.title(agent.LevelNotBusy)
+			b.hook(agent.TurnEnded, "a")
+			b.at(4000).say(ask)
+		}, ""},
+		"another one runs": {func(b *bench, ask agent.Fact) {
+			b.title(agent.LevelNotBusy)
+			b.at(4000).hook(agent.TurnStarted, "b")
+			b.at(4100).say(ask)
+		}, "b"},
+	} {
+		b := working(t)
+		b.at(1900).screen(composer(""))
+		if c.run(b, held("7")); b.fold.m.Turn.ID != c.want {
+			t.Errorf("%s: the turn is %q, want %q", name, b.fold.m.Turn.ID, c.want)
+		}
+	}
+}
+
 // drafts is a composer with a draft.
 func drafts() agent.Reading {
 	return agent.Reading{Composer: &agent.Composer{Mode: agent.ModeMessage, Focused: true}}
@@ -95,6 +123,11 @@ func TestRequests(t *testing.T) {
 			b.at(2600).say(held("7"))
 			b.at(6000)
 		}, []string{"2600 prompt/1"}},
+		"a draft, and no call runs": {func(b *bench) {
+			b.at(1900).screen(drafts())
+			b.title(agent.LevelNotBusy)
+			b.at(6000)
+		}, []string{"2100 idle"}},
 		"interrupted with a draft": {func(b *bench) {
 			b.at(1900).tool(agent.ToolStarted, "a", "", "Bash", "ls")
 			b.screen(drafts())

@@ -1,7 +1,6 @@
 package detect
 
 import (
-	"slices"
 	"time"
 
 	"berth/agent"
@@ -165,11 +164,11 @@ func (f *Fold) interrupted() {
 	}
 }
 
-// asksSoon is how much longer a level's "not busy" waits while a call runs that a hook has reported. The agent may be about to ask
+// asksSoon is how much longer a level's "not busy" waits while a call runs. The agent may be about to ask
 // for it: its level says so before the hook that asks has come, and a draft in the composer holds the dialog back.
 func (f *Fold) asksSoon() time.Duration {
-	r, hooked := f.m.Screen.Reading, func(c call) bool { return c.Hooked }
-	if r == nil || r.Composer == nil || r.Composer.Empty || !slices.ContainsFunc(f.m.Calls, hooked) {
+	r := f.m.Screen.Reading
+	if r == nil || r.Composer == nil || r.Composer.Empty || len(f.m.Calls) == 0 {
 		return 0
 	}
 	return hookLate

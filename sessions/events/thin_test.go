@@ -131,6 +131,32 @@ func TestThinnedUpToMemory(t *testing.T) {
 	}
 }
 
+// TestReasonOfAGap: only a gap right before it, that doesn't name sessions, is why numbers of a session are missing.
+func TestReasonOfAGap(t *testing.T) {
+	gap := func(lost map[string]head) Line {
+		l := gapLine(Event{Cursor: 5}, gapData{From: "e1", To: "e5", Why: whyRetention})
+		l.lost = lost
+		return l
+	}
+	event := func(seq uint64) Line { return Line{ID: "B", Seq: seq, Cursor: 10 + seq} }
+	for name, c := range map[string]struct {
+		lines []Line
+		want  string
+	}{
+		"it names none":   {[]Line{gap(nil), event(5)}, whyRetention},
+		"it names others": {[]Line{gap(map[string]head{"A": {Seq: 3}}), event(5)}, whyMissing},
+		"events follow":   {[]Line{gap(nil), event(2), event(5)}, whyMissing},
+	} {
+		r, last := &Reader{follow: "B", seq: 1}, Line{}
+		for _, line := range c.lines {
+			last, _ = r.ofSession(line)
+		}
+		if !bytes.Contains(last.Raw, []byte(c.want)) {
+			t.Errorf("%s: %s, want %s", name, last.Raw, c.want)
+		}
+	}
+}
+
 // TestThinningThatFails: with a segment that can't be read, the log keeps to its limit too.
 func TestThinningThatFails(t *testing.T) {
 	dir := t.TempDir()
