@@ -83,9 +83,11 @@ func (f *Fold) tally(look string) *tally {
 }
 
 // takes records that an answer may have reached the last dialog.
-func (f *Fold) takes(look string) {
-	if l := &f.m.Look; l.Key == look {
-		l.Taken = f.now
+func (f *Fold) takes(key string) {
+	for _, l := range []*look{&f.m.Look, &f.m.Aside} {
+		if l.Key == key {
+			l.Taken = f.now
+		}
 	}
 }
 
@@ -103,9 +105,10 @@ func (f *Fold) gives(look, by string) {
 
 // typedAt counts a person's key at the dialog on the screen, or at the one that has just left it.
 func (f *Fold) typedAt(at time.Time) {
-	l := &f.m.Look
-	if !at.Before(l.Since) && (l.Gone.IsZero() || f.now.Sub(l.Gone) <= keyLags) {
-		f.gives(l.Key, "terminal\x00"+l.Since.String())
+	for _, l := range []*look{&f.m.Look, &f.m.Aside} {
+		if !at.Before(l.Since) && (l.Gone.IsZero() || f.now.Sub(l.Gone) <= keyLags) {
+			f.gives(l.Key, "terminal\x00"+l.Since.String())
+		}
 	}
 }
 
@@ -148,14 +151,24 @@ func (f *Fold) mayForget(look string) bool {
 
 // covered reports whether the last dialog of a call has left the screen without an answer. Another process can have drawn over it,
 // so its agent doesn't rest, and the calls after it are still to ask.
-func (f *Fold) covered() bool {
-	l := &f.m.Look
-	return l.Key != "" && l.Taken.IsZero() && f.now.Sub(l.Gone) < pastFor
+func (f *Fold) covered() bool { return f.m.Look.unanswered(f.now) }
+
+// unanswered reports whether the dialog has left the screen, not long ago, and no key has answered it.
+func (l *look) unanswered(now time.Time) bool {
+	return l.Key != "" && l.Taken.IsZero() && now.Sub(l.Gone) < pastFor
 }
 
-// Covered reports whether the last dialog of a call left the screen, and no answer to it is known, also none that a hook has taken.
-// What is on the screen may be drawn over it.
-func (f *Fold) Covered() bool { return f.covered() && f.m.Look.Heard.IsZero() }
+// Covered reports whether the last dialog of a call left the screen, and no answer to it is known, also none that a hook has taken,
+// or the last of the others that allow something. What is on the screen may be drawn over it.
+func (f *Fold) Covered() bool {
+	return f.covered() && f.m.Look.Heard.IsZero() || f.m.Aside.unanswered(f.now)
+}
+
+// asksAside reports whether the dialog's answer allows something although it is about no call: a plan of the turn before,
+// or trust.
+func asksAside(d *agent.Dialog) bool {
+	return d.AfterTurn || d.Type == agent.PromptPermission && d.Subtype != ""
+}
 
 // oneLook is the look of two equal calls that are kept as one. An unanswered one counts.
 func (f *Fold) oneLook(newer, older string) string {

@@ -76,3 +76,37 @@ func TestCovered(t *testing.T) {
 		}
 	}
 }
+
+// TestCoveredAside: the dialogs after a turn, and that of trust, may be covered too. Such a one needs no report that the turn is over.
+func TestCoveredAside(t *testing.T) {
+	for name, d := range map[string]agent.Dialog{
+		"a plan": {Type: agent.PromptPlan, Title: "Implement this plan?", AfterTurn: true},
+		"trust":  {Type: agent.PromptPermission, Subtype: agent.SubtypeTrust, Title: "Trust?"},
+	} {
+		d.Options = []agent.Option{{Label: "Yes"}, {Label: "No"}}
+		for what, c := range map[string]struct {
+			answer func(b *bench)
+			want   bool
+		}{
+			"nothing":   {func(*bench) {}, true},
+			"a key":     {func(b *bench) { b.fold.Typed(t0.Add(4300 * time.Millisecond)) }, false},
+			"a message": {func(b *bench) { b.fold.TypedMessage(t0.Add(4300 * time.Millisecond)) }, true},
+			"Berth":     {func(b *bench) { b.fold.Answered(b.fold.Status().Requests[0].ID, true) }, false},
+		} {
+			b := newBench(t, Options{})
+			b.hook(agent.TurnStarted, "a")
+			b.at(1000).hook(agent.TurnEnded, "a")
+			b.at(2000).screen(agent.Reading{Dialog: &d})
+			b.at(4300)
+			if len(b.fold.Status().Requests) != 1 || b.fold.Covered() {
+				t.Fatalf("%s: %d prompts, covered %v", name, len(b.fold.Status().Requests), b.fold.Covered())
+			}
+			c.answer(b)
+			b.at(4400).screen(agent.Reading{Composer: &agent.Composer{Empty: true}})
+			b.at(9000)
+			if got := b.fold.Covered(); got != c.want || b.fold.m.State != agent.Idle {
+				t.Errorf("%s, %s: covered %v, and it is %s", name, what, got, b.fold.m.State)
+			}
+		}
+	}
+}

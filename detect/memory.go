@@ -80,6 +80,7 @@ type prompts struct {
 	ClosedAt  time.Time         // when the last one was closed
 	TypedAt   time.Time         // when a key was pressed at the terminal
 	Look      look              // of the last dialog of a call
+	Aside     look              `json:",omitzero"`  // of the last other dialog whose answer allows something: see asksAside
 	Looks     map[string]*tally `json:",omitempty"` // see looksOf
 
 	Explanations []explanation // what calls add to their permissions

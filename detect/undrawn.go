@@ -204,22 +204,29 @@ func (f *Fold) learnAlike() {
 func (f *Fold) looksAt() {
 	m := &f.m
 	d, was := f.dialog(), m.Look
-	up := d != nil && ofWork(d)
-	switch key := lookOf(m.Screen.Key); {
-	case up && (key != was.Key || !was.Gone.IsZero()):
-		m.Look = look{Key: key, Since: m.Screen.Shown}
-	case !up && was.Gone.IsZero():
-		m.Look.Gone = f.now
-	}
-	// A dialog that outlasts an answer wasn't answered by it, or it is the next one, which looks the same.
+	key := lookOf(m.Screen.Key)
+	m.Look.follow(d != nil && ofWork(d), key, m.Screen.Shown, f.now)
+	m.Aside.follow(d != nil && asksAside(d), key, m.Screen.Shown, f.now)
 	if !was.Gone.IsZero() {
 		return
 	}
-	if f.now.Sub(was.Taken) >= typedHolds {
-		m.Look.Taken = time.Time{}
-	}
 	if t := m.Looks[was.Key]; t != nil && t.Given >= t.Of && f.now.Sub(t.At) >= typedHolds {
 		t.Given, t.By = t.Of-1, ""
+	}
+}
+
+// follow keeps the look of the dialog while it is up, and when it has gone.
+func (l *look) follow(up bool, key string, shown, now time.Time) {
+	was := *l
+	switch {
+	case up && (key != was.Key || !was.Gone.IsZero()):
+		*l = look{Key: key, Since: shown}
+	case !up && was.Gone.IsZero():
+		l.Gone = now
+	}
+	// A dialog that outlasts an answer wasn't answered by it, or it is the next one, which looks the same.
+	if was.Gone.IsZero() && now.Sub(was.Taken) >= typedHolds {
+		l.Taken = time.Time{}
 	}
 }
 
