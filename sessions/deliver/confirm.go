@@ -52,8 +52,9 @@ func (m *Machine) confirm(s Seen, now time.Time) Step {
 	case s.Interrupt && s.State == agent.Working && m.undecided(s, box).Verdict == Confirmed: // the agent's own report would only come later
 		return m.end(s, now, m.undecided(s, box))
 	// Not while a draft is put aside: the agent brings it back as it takes the
-	// message, and where the first Enter was only late the second would send it.
-	case !m.resent && !m.draft.stashed && now.Sub(m.entry) >= againAfter && m.occupied(s) == "" && m.holds(s, box) && !s.Reading.Stashed && !s.Held && m.again(box, now):
+	// message, and where the first Enter was only late the second would send it. Not after a dialog either that
+	// another process may have drawn over, with the message in it.
+	case !m.resent && !s.Covered && !m.draft.stashed && now.Sub(m.entry) >= againAfter && m.occupied(s) == "" && m.holds(s, box) && !s.Reading.Stashed && !s.Held && m.again(box, now):
 		m.resent, m.entry, m.sent, m.read = true, now, box, time.Time{}
 		return write(m.enterKey())
 	}

@@ -457,6 +457,9 @@ func (m *Machine) await(s Seen, now time.Time) Step {
 	if why := m.occupied(s); why != "" {
 		return m.retire(s, now, why)
 	}
+	if s.Covered && !m.typing.proven { // a dialog came and went since the message was typed
+		return m.retire(s, now, unproven)
+	}
 	switch {
 	case !m.holds(s, at(s)):
 		m.echoed = time.Time{}

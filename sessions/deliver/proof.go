@@ -27,7 +27,7 @@ func (m *Machine) Proving() string {
 }
 
 // unproven is why a message isn't sent.
-const unproven = "its composer did not show a word that was typed to try it, and its last dialog left the screen without an answer: another process may have drawn over it. Attach and look"
+const unproven = "its composer has not shown a word that was typed to try it, and its last dialog left the screen without an answer: another process may have drawn over it. Attach and look"
 
 // awaitProof waits until the composer shows the word.
 func (m *Machine) awaitProof(s Seen, now time.Time) Step {

@@ -65,3 +65,27 @@ func TestCoveredDialog(t *testing.T) {
 		t.Errorf("without a paste it wrote %q", s.written)
 	}
 }
+
+// TestCoveredMeanwhile: a dialog that comes and goes between two looks may be covered, with the message drawn over it. It gets
+// neither Enter nor a second one.
+func TestCoveredMeanwhile(t *testing.T) {
+	for name, entered := range map[string]bool{"before Enter": false, "before a second Enter": true} {
+		s := newScene(t, Options{Proof: "word"})
+		s.wrote("<hello>")
+		if entered {
+			s.seen.Reading = composer("hello")
+			s.wrote("\r")
+		}
+		s.seen.Covered, s.seen.Reading = true, composer("hello")
+		if entered {
+			s.ended(Unconfirmed, api.CodeUnconfirmed)
+		} else {
+			s.wrote("U")
+			s.seen.Reading = composer("")
+			s.ended(Refused, api.CodeAgentBusy)
+		}
+		if want := map[bool]string{false: "<hello>U", true: "<hello>\r"}[entered]; s.written != want {
+			t.Errorf("%s: it wrote %q", name, s.written)
+		}
+	}
+}
