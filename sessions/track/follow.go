@@ -94,7 +94,7 @@ func (t *Track) deepen(seen agent.Process) {
 }
 
 // change ends the following of one program and starts that of another: visitor, or with nil the session's own. The
-// fold of the new one starts anew.
+// fold of the new one starts anew, but for a dialog that may still be there.
 func (t *Track) change(visitor *Visitor, seen agent.Process, now time.Time) {
 	old, g := t.d, &t.visitors
 	t.Ending()
@@ -107,6 +107,7 @@ func (t *Track) change(visitor *Visitor, seen agent.Process, now time.Time) {
 		g.ready = old.fold.Status().Ready || g.now.is(g.last) && g.ready
 		g.last = g.now
 	}
+	covered := old.fold.Leaves()
 	left := old.fold.Apply(agent.Fact{Kind: agent.ProgramExited, Source: agent.SourceProcess, Cause: causeForeground, Time: old.clock(now)})
 	left.Transitions = nil // the state follows from what is in the foreground now
 
@@ -118,7 +119,7 @@ func (t *Track) change(visitor *Visitor, seen agent.Process, now time.Time) {
 	driver := t.env.Fresh()
 	d := newDetection(driver, old.last)
 	o := t.options(d, old.last)
-	o.Returns = returns
+	o.Returns, o.Covered = returns, covered
 	d.fold = detect.New(driver, o)
 	d.waking = waking{live: true, at: now, unseen: true}
 	t.d = d

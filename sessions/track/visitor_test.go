@@ -81,3 +81,23 @@ func TestVisitorSinceIsKept(t *testing.T) {
 		t.Errorf("%d is followed since %s, want %s", got.PID, got.Started, since)
 	}
 }
+
+// TestCoveredWhileAway: a dialog that was on the screen as its agent left the foreground may be covered once the agent is back.
+func TestCoveredWhileAway(t *testing.T) {
+	for name, d := range map[string]*agent.Dialog{
+		"a dialog": {Type: agent.PromptPermission, Tool: "Bash", Options: []agent.Option{{Label: "Yes"}, {Label: "No"}}},
+		"none":     nil,
+	} {
+		b := newBench()
+		b.env.Leave, b.env.Enter = func() {}, func(time.Time) {}
+		visitor := &Visitor{Agent: "speaker", Group: 2, PID: 2, Start: "none"}
+		now := time.Now()
+		b.change(visitor, agent.Process{}, now)
+		b.d.fold.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: &agent.Reading{Dialog: d}, Time: now})
+		b.change(nil, agent.Process{}, now.Add(time.Second))
+		b.change(visitor, agent.Process{}, now.Add(2*time.Second))
+		if got := b.d.fold.Covered(); got != (d != nil) {
+			t.Errorf("%s: covered %v", name, got)
+		}
+	}
+}
