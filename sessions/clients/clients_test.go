@@ -235,6 +235,21 @@ func TestKeysAreForWhatWasAsked(t *testing.T) {
 	}
 }
 
+// TestFocusIsNoKey: a report that a window was entered or left is recorded as one.
+func TestFocusIsNoKey(t *testing.T) {
+	d := newDesk(t)
+	a := d.join("a", 50, 10)
+	for data, focus := range map[string]bool{"1": false, "\x1b[I": true, "\x1b[O": true, "\x1b[I1": false, "\x1b": false} {
+		if err := a.Type(t.Context(), []byte(data)); err != nil {
+			t.Fatal(err)
+		}
+		d.Tick(d.now.Add(10 * time.Second))
+		if m := d.Mark(); m.Focus != focus || !m.Typed || m.By != a.By() {
+			t.Errorf("%q: %+v", data, m)
+		}
+	}
+}
+
 // The fast path is for the member that holds the lease, and what it typed is known when the fast path is
 // closed.
 func TestLane(t *testing.T) {

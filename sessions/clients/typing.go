@@ -2,6 +2,7 @@ package clients
 
 import (
 	"context"
+	"encoding/json"
 	"sync/atomic"
 	"time"
 
@@ -63,6 +64,14 @@ func (c *Clients) inputRecord(r hold.Record) error {
 	return nil
 }
 
+// markFor is the mark beside what the member types.
+func (m *Member) markFor(data []byte) json.RawMessage {
+	if s := string(data); s == "\x1b[I" || s == "\x1b[O" {
+		return loop.Mark{By: m.By(), Typed: true, Focus: true}.JSON()
+	}
+	return m.mark
+}
+
 // Type writes data to the program as one message. It takes the lease when it
 // may; else a *lease.BusyError, DENIED or EXITED. Keys never come in between a
 // delivery in progress: Type waits for its end, and what a person types meanwhile
@@ -94,7 +103,7 @@ func (m *Member) Type(ctx context.Context, data []byte) error {
 		c.input.typed(c.env.Now())
 		answer := make(chan error, 1)
 		written.Store(&answer)
-		return holder.Type(data, m.mark, func(err error) { answer <- err })
+		return holder.Type(data, m.markFor(data), func(err error) { answer <- err })
 	})
 	if err != nil {
 		return inputError(err)
@@ -161,6 +170,6 @@ func (m *Member) TryType(data []byte, answered func(error)) bool {
 		return false
 	}
 	return m.clients.fastPath.use(m.Client, m.clients.env.Now, func(holder Holder) error {
-		return holder.Type(data, m.mark, func(err error) { answered(inputError(err)) })
+		return holder.Type(data, m.markFor(data), func(err error) { answered(inputError(err)) })
 	})
 }

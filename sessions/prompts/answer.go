@@ -109,9 +109,9 @@ func (ps *Prompts) Observe(r hold.Record) {
 
 // observeInput records when another client typed. It follows the keys of an earlier server's answer like its own.
 func (ps *Prompts) observeInput(r hold.Record) error {
-	if !isAnswer(ps.env.Mark().Verb) { // read as the record was applied
+	if mark := ps.env.Mark(); !isAnswer(mark.Verb) { // read as the record was applied
 		ps.othersAt, ps.othersTo = ps.env.OnClock(r.Time.Time), r.Offset
-		ps.typed(ps.othersAt, ps.env.Mark().ByPerson())
+		ps.typed(ps.othersAt, mark.ByPerson() && !mark.Focus)
 		return nil
 	}
 	input, err := r.Input()
@@ -140,7 +140,7 @@ func (ps *Prompts) observeInput(r hold.Record) error {
 	return nil
 }
 
-// typed records a key. One of a message isn't meant for a dialog.
+// typed records a key. One of a message isn't meant for a dialog, and neither is a report of the focus.
 func (ps *Prompts) typed(at time.Time, meant bool) {
 	ps.env.Pass(at)
 	record := ps.env.Fold().TypedMessage

@@ -267,7 +267,7 @@ func TestAnswersOfADialog(t *testing.T) {
 		counts      bool
 	}{
 		{verbRespond, agent.OutcomeAccepted, true}, {verbRespond, agent.OutcomeDenied, true},
-		{"input", "", true}, {"keys", "", true}, {"attach", "", true}, {"nudge", "", false}, {"tell", "", false},
+		{"input", "", true}, {"keys", "", true}, {"attach", "", true}, {"focus", "", false}, {"nudge", "", false}, {"tell", "", false},
 		{"hook", agent.OutcomeAccepted, true}, {"hook", agent.OutcomeDenied, false},
 	} {
 		now := time.Unix(100, 0)
@@ -283,8 +283,10 @@ func TestAnswersOfADialog(t *testing.T) {
 		}})
 		a := &answering{Prompt: "p", Verb: c.by, Outcome: c.outcome}
 		ps := New(Env{
-			Env:  loop.Env{Now: func() time.Time { return now }, Driver: func() agent.Driver { return drawer{} }},
-			Mark: func() loop.Mark { return loop.Mark{Verb: c.by, Typed: c.by == "attach"} }, Fold: func() *detect.Fold { return fold },
+			Env: loop.Env{Now: func() time.Time { return now }, Driver: func() agent.Driver { return drawer{} }},
+			Mark: func() loop.Mark {
+				return loop.Mark{Verb: c.by, Typed: c.by == "attach" || c.by == "focus", Focus: c.by == "focus"}
+			}, Fold: func() *detect.Fold { return fold },
 			Pass: func(time.Time) {}, Apply: func(detect.Result) {}, Clock: func(at time.Time) time.Time { return at },
 		})
 		ps.followed = true
