@@ -159,3 +159,22 @@ func TestTextWithoutItsRow(t *testing.T) {
 		}
 	}
 }
+
+// TestForgedPreviews: a report that says that options have previews is compared with the descriptions that are drawn.
+func TestForgedPreviews(t *testing.T) {
+	rows := []string{strings.Repeat("─", 80), " ☐ Data", "", "What now?", "", "❯ 1. [ ] Tidy", "     Delete all", "  2. [ ] Wait", "     Keep all", "  3. [ ] Type something", "     Submit", strings.Repeat("─", 80), "  4. Chat about this", "", "Enter to select · ↑/↓ to navigate · Esc to cancel"}
+	d := draw(80, 16, strings.Join(rows, "\n")).Dialog
+	if d == nil || d.Options[0].More != "Delete all" {
+		t.Fatalf("%+v", d)
+	}
+	for told, want := range map[string]agent.Match{"Delete all": agent.WholeMatch, "Delete nothing": agent.PartMatch} {
+		for _, claimed := range []bool{false, true} {
+			p := &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{{
+				Text: "What now?", MultiSelect: true, Options: []string{"Tidy", "Wait"}, Descriptions: []string{told, "Keep all"}, Previews: claimed,
+			}}}
+			if got := (claude.Driver{}).Match(d, p); got != want {
+				t.Errorf("%q, previews %v: %v, want %v", told, claimed, got, want)
+			}
+		}
+	}
+}

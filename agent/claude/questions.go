@@ -108,7 +108,7 @@ func addedOptions(d *agent.Dialog) (n int) {
 func offer(d *agent.Dialog, o agent.Option, label string, q agent.Question, i int) agent.Match {
 	m := shows(d, o, label)
 	explained := o.More
-	if i < len(q.Descriptions) && !q.Previews && !previews(d) { // a preview leaves no room for the description
+	if i < len(q.Descriptions) && !previews(d) { // a drawn preview leaves no room for the description
 		explained = q.Descriptions[i]
 	}
 	if unmarked(o.Label+o.More) != unmarked(label+explained) && m != agent.NoMatch && explained != o.More {
