@@ -188,6 +188,11 @@ type Question struct {
 	Hint         string   `json:"-"`        // the placeholder of its text field, if the agent was given one
 }
 
+// HasPreviews reports whether an option has a preview, which only the dialog shows.
+func (p *Request) HasPreviews() bool {
+	return slices.ContainsFunc(p.Questions, func(q Question) bool { return q.Previews })
+}
+
 // SetInput sets the prompt's input: what the tool would do.
 func (p *Request) SetInput(input string) {
 	p.FullInput, p.InputBytes = input, len(input)

@@ -165,6 +165,9 @@ func writeAsked(w io.Writer, name string, r *agent.Request, full bool) {
 			}
 		}
 	}
+	if r.HasPreviews() {
+		fmt.Fprintf(w, "  … the options have previews, which only the dialog shows: attach %s\n", name)
+	}
 	if len(r.Options) == 0 && r.OptionsFallback {
 		fmt.Fprintln(w, "  reading the options…")
 	}

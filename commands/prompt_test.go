@@ -169,3 +169,13 @@ func TestWholePrompt(t *testing.T) {
 		}
 	}
 }
+
+// TestPreviews: who reads a question hears of what only its dialog shows.
+func TestPreviews(t *testing.T) {
+	for _, has := range []bool{false, true} {
+		r := &agent.Request{Type: agent.PromptQuestion, Options: []string{"A", "B"}, OnScreen: true, Questions: []agent.Question{{Options: []string{"A", "B"}, Previews: has}}}
+		if got := strings.Contains(Asked("alpha", r), "previews, which only the dialog shows: attach alpha"); got != has {
+			t.Errorf("%v: %s", has, Asked("alpha", r))
+		}
+	}
+}

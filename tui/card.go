@@ -99,6 +99,9 @@ func (m *Model) notes(r *agent.Request) []string {
 	if r.Contested {
 		out = append(out, "The agent's hooks or its log report something else. Attach, and answer there.")
 	}
+	if r.HasPreviews() {
+		out = append(out, "The options have previews, which only the terminal shows.")
+	}
 	if !r.OnScreen {
 		out = append(out, "Not visible in the terminal")
 	}

@@ -133,3 +133,13 @@ func TestFieldsThatLookLikeACommand(t *testing.T) {
 		}
 	}
 }
+
+// TestPreviewsAreTold: a card says that the options of a question have previews, which it doesn't show.
+func TestPreviewsAreTold(t *testing.T) {
+	for _, has := range []bool{false, true} {
+		r := &agent.Request{Type: agent.PromptQuestion, Ready: true, OnScreen: true, Questions: []agent.Question{{Previews: has}}}
+		if got := len((&Model{}).notes(r)) == 1; got != has {
+			t.Errorf("%v: %q", has, (&Model{}).notes(r))
+		}
+	}
+}
