@@ -167,13 +167,13 @@ func TestForgedPreviews(t *testing.T) {
 	if d == nil || d.Options[0].More != "Delete all" {
 		t.Fatalf("%+v", d)
 	}
-	for told, want := range map[string]agent.Match{"Delete all": agent.WholeMatch, "Delete nothing": agent.PartMatch} {
+	for reported, want := range map[string]agent.Match{"Delete all": agent.WholeMatch, "Delete nothing": agent.PartMatch} {
 		for _, claimed := range []bool{false, true} {
 			p := &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{{
-				Text: "What now?", MultiSelect: true, Options: []string{"Tidy", "Wait"}, Descriptions: []string{told, "Keep all"}, Previews: claimed,
+				Text: "What now?", MultiSelect: true, Options: []string{"Tidy", "Wait"}, Descriptions: []string{reported, "Keep all"}, Previews: claimed,
 			}}}
 			if got := (claude.Driver{}).Match(d, p); got != want {
-				t.Errorf("%q, previews %v: %v, want %v", told, claimed, got, want)
+				t.Errorf("%q, previews %v: %v, want %v", reported, claimed, got, want)
 			}
 		}
 	}

@@ -195,13 +195,6 @@ type Machine struct {
 	draft draft
 }
 
-// typing is what was typed into the composer.
-type typing struct {
-	text   string // the last text
-	wrote  bool   // it was the message
-	proven bool   // a word that no other process knew was drawn there
-}
-
 // draft tracks a draft that the composer held before the delivery.
 type draft struct {
 	stashed  bool      // this delivery put the draft aside
@@ -444,12 +437,6 @@ func (m *Machine) paste(s Seen, now time.Time) Step {
 	m.typing.text, m.typing.wrote, m.draft.before = m.o.Typed, true, s.Reading.Stashed
 	m.enter(typed, now)
 	return write(data)
-}
-
-// holds says that the composer holds what was typed and not yet taken: a draft
-// that was put aside, and may be the same text, comes back when it is.
-func (m *Machine) holds(s Seen, box *agent.Composer) bool {
-	return box != nil && m.o.Typer.Holds(m.typing.text, box) && s.Reading.Stashed == m.draft.before
 }
 
 // await waits for the echo, and presses Enter on it.

@@ -3,8 +3,22 @@ package deliver
 import (
 	"time"
 
+	"berth/agent"
 	"berth/api"
 )
+
+// typing is what was typed into the composer.
+type typing struct {
+	text   string // the last text
+	wrote  bool   // it was the message
+	proven bool   // a word that no other process knew was drawn there
+}
+
+// holds says that the composer holds what was typed and not yet taken: a draft
+// that was put aside, and may be the same text, comes back when it is.
+func (m *Machine) holds(s Seen, box *agent.Composer) bool {
+	return box != nil && m.o.Typer.Holds(m.typing.text, box) && s.Reading.Stashed == m.draft.before
+}
 
 // prove types a word that no other process knows, and clears it again once the composer shows it. Any process of the session can draw
 // a composer over a dialog, and the message in it: it can know what others send. Enter would then allow what the dialog asks.
