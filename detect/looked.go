@@ -82,9 +82,13 @@ func (f *Fold) tally(look string) *tally {
 	return m.Looks[look]
 }
 
+// lastLooks are the last dialogs of each kind. They are kept apart, so that a drawn dialog of another kind, which a person
+// answers, isn't taken for the one below it.
+func (f *Fold) lastLooks() []*look { return []*look{&f.m.Look, &f.m.Aside, &f.m.Other} }
+
 // takes records that an answer may have reached the last dialog.
 func (f *Fold) takes(key string) {
-	for _, l := range []*look{&f.m.Look, &f.m.Aside} {
+	for _, l := range f.lastLooks() {
 		if l.Key == key {
 			l.Taken = f.now
 		}
@@ -105,7 +109,7 @@ func (f *Fold) gives(look, by string) {
 
 // typedAt counts a person's key at the dialog on the screen, or at the one that has just left it.
 func (f *Fold) typedAt(at time.Time) {
-	for _, l := range []*look{&f.m.Look, &f.m.Aside} {
+	for _, l := range f.lastLooks() {
 		if !at.Before(l.Since) && (l.Gone.IsZero() || f.now.Sub(l.Gone) <= keyLags) {
 			f.gives(l.Key, "terminal\x00"+l.Since.String())
 		}
@@ -159,9 +163,9 @@ func (l *look) unanswered(now time.Time) bool {
 }
 
 // Covered reports whether the last dialog of a call left the screen, and no answer to it is known, also none that a hook has taken,
-// or the last of the others that allow something. What is on the screen may be drawn over it.
+// or the last of another kind. What is on the screen may be drawn over it.
 func (f *Fold) Covered() bool {
-	return f.covered() && f.m.Look.Heard.IsZero() || f.m.Aside.unanswered(f.now)
+	return f.covered() && f.m.Look.Heard.IsZero() || f.m.Aside.unanswered(f.now) || f.m.Other.unanswered(f.now)
 }
 
 // asksAside reports whether the dialog's answer allows something although it is about no call: a plan of the turn before,

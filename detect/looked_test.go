@@ -82,6 +82,8 @@ func TestCoveredAside(t *testing.T) {
 	for name, d := range map[string]agent.Dialog{
 		"a plan": {Type: agent.PromptPlan, Title: "Implement this plan?", AfterTurn: true},
 		"trust":  {Type: agent.PromptPermission, Subtype: agent.SubtypeTrust, Title: "Trust?"},
+		"notice": {Type: agent.PromptNotice, Title: "Update?"},
+		"start":  {Type: agent.PromptSetup, Subtype: agent.SubtypeTheme, Title: "Theme?"},
 	} {
 		d.Options = []agent.Option{{Label: "Yes"}, {Label: "No"}}
 		for what, c := range map[string]struct {

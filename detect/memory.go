@@ -81,6 +81,7 @@ type prompts struct {
 	TypedAt   time.Time         // when a key was pressed at the terminal
 	Look      look              // of the last dialog of a call
 	Aside     look              `json:",omitzero"`  // of the last other dialog whose answer allows something: see asksAside
+	Other     look              `json:",omitzero"`  // of the last one of the rest: notices, and the pages of the start
 	Looks     map[string]*tally `json:",omitempty"` // see looksOf
 
 	Explanations []explanation // what calls add to their permissions

@@ -83,12 +83,11 @@ func (f *Fold) HeldBy(hook string) (*agent.Request, bool) {
 // Leaves is what the fold of the next program on the same terminal gets as Covered. A process of the session can bring another
 // program to the foreground for a moment, and draw over the dialog before the agent is back.
 func (f *Fold) Leaves() time.Time {
-	d := f.dialog()
 	switch {
-	case d != nil && (ofWork(d) || asksAside(d)):
+	case f.dialog() != nil:
 		return f.now
 	case f.Covered():
-		return latest(f.m.Look.Gone, f.m.Aside.Gone)
+		return latest(f.m.Look.Gone, f.m.Aside.Gone, f.m.Other.Gone)
 	}
 	return time.Time{}
 }

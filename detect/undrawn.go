@@ -207,6 +207,7 @@ func (f *Fold) looksAt() {
 	key := lookOf(m.Screen.Key)
 	m.Look.follow(d != nil && ofWork(d), key, m.Screen.Shown, f.now)
 	m.Aside.follow(d != nil && asksAside(d), key, m.Screen.Shown, f.now)
+	m.Other.follow(d != nil && !ofWork(d) && !asksAside(d), key, m.Screen.Shown, f.now)
 	if !was.Gone.IsZero() {
 		return
 	}
