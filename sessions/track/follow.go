@@ -129,6 +129,9 @@ func (t *Track) change(visitor *Visitor, seen agent.Process, now time.Time) {
 		e.Attached, e.PID = orNil(AttachedForeground), visitor.PID
 	}
 	t.Emit([]detect.Result{left}, events.Event{Type: eventAgent, Data: e})
+	if visitor != nil && !returns && process.Age(visitor.Start) < visitorStarts {
+		t.SetState(agent.Starting, agent.TierProcess, causeForeground) // the shell's idle isn't the agent's
+	}
 	if visitor != nil && !visitor.is(g.last) {
 		if before != nil {
 			d.screen.viewer.Skip(before)

@@ -101,3 +101,26 @@ func TestCoveredWhileAway(t *testing.T) {
 		}
 	}
 }
+
+// TestStartingAtOnce: the state of an agent that was just started in a shell is never the shell's idle, also not before the
+// agent's screen was read. One that returns to the foreground keeps the state until then.
+func TestStartingAtOnce(t *testing.T) {
+	b := newBench()
+	b.env.Leave, b.env.Enter = func() {}, func(time.Time) {}
+	b.env.Note = func(string, any) uint64 { return 0 }
+	visitor := &Visitor{Agent: "speaker", Group: 2, PID: 2, Start: "none"}
+	now := time.Now()
+	b.state = agent.Idle
+	b.change(visitor, agent.Process{}, now)
+	if b.State() != agent.Starting {
+		t.Errorf("an agent that was just started has the state %s", b.State())
+	}
+	b.d.fold.Apply(agent.Fact{Kind: agent.LevelIs, Source: agent.SourceTitle, Level: agent.LevelIdle, Time: now})
+	b.visitors.ready = true
+	b.change(nil, agent.Process{}, now.Add(time.Second))
+	b.state, b.visitors.ready = agent.Idle, true
+	b.change(visitor, agent.Process{}, now.Add(2*time.Second))
+	if b.State() != agent.Idle {
+		t.Errorf("an agent that returned has the state %s before it was read", b.State())
+	}
+}
