@@ -480,10 +480,12 @@ func TestFleetAgents(t *testing.T) {
 	gw, hosts := newFleet(t, "box2")
 	box2 := hosts[0]
 	gw.must("admin", "new", "shell", "--env", "GORACE=atexit_sleep_ms=0", "--", "sh")
+	commands := 0
 	run := func(b *box, session, line string) string {
 		t.Helper()
-		b.must("admin", "input", session, "--enter", "'clear; "+line+" 2>&1 | tail -4; echo status done'")
-		return b.sees(`(?m)^status done`, "admin", "screen", session, "--text")
+		commands++ // the screen may still have the last command
+		b.must("admin", "input", session, "--enter", fmt.Sprintf("'clear; %s 2>&1 | tail -4; echo done %d'", line, commands))
+		return b.sees(fmt.Sprintf(`(?m)^done %d$`, commands), "admin", "screen", session, "--text")
 	}
 	for _, line := range []string{"state box2/api", "input box2/api --enter hello", "attach box2/api", "fleet ls", "fleet invite box9"} {
 		if out := run(gw, "shell", berth+" "+line); !strings.Contains(out, "may not use") && !strings.Contains(out, "no session") {
