@@ -112,3 +112,25 @@ func TestCoveredAside(t *testing.T) {
 		}
 	}
 }
+
+// TestCoveredByAnotherKind: a key at a drawn dialog of another kind doesn't answer the dialog below it.
+func TestCoveredByAnotherKind(t *testing.T) {
+	options := []agent.Option{{Label: "Yes"}, {Label: "No"}}
+	trust := agent.Dialog{Type: agent.PromptPermission, Subtype: agent.SubtypeTrust, Title: "Trust?", Options: options}
+	notice := agent.Dialog{Type: agent.PromptNotice, Title: "Update?", Options: options}
+	for name, c := range map[string]struct{ below, drawn *agent.Dialog }{
+		"a notice over trust": {&trust, &notice},
+		"trust over a notice": {&notice, &trust},
+	} {
+		b := newBench(t, Options{})
+		b.hook(agent.TurnStarted, "a")
+		b.at(1000).hook(agent.TurnEnded, "a")
+		b.at(2000).screen(agent.Reading{Dialog: c.below})
+		b.at(4000).screen(agent.Reading{Dialog: c.drawn})
+		b.at(8000).fold.Typed(t0.Add(8 * time.Second))
+		b.at(8100).screen(agent.Reading{Composer: &agent.Composer{Empty: true}})
+		if b.at(12000); !b.fold.Covered() {
+			t.Errorf("%s: the dialog below isn't covered", name)
+		}
+	}
+}

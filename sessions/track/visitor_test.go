@@ -86,6 +86,7 @@ func TestVisitorSinceIsKept(t *testing.T) {
 func TestCoveredWhileAway(t *testing.T) {
 	for name, d := range map[string]*agent.Dialog{
 		"a dialog": {Type: agent.PromptPermission, Tool: "Bash", Options: []agent.Option{{Label: "Yes"}, {Label: "No"}}},
+		"a notice": {Type: agent.PromptNotice, Title: "Update?", Options: []agent.Option{{Label: "Yes"}, {Label: "No"}}},
 		"none":     nil,
 	} {
 		b := newBench()
