@@ -194,43 +194,51 @@ func TestKeystrokesAreGathered(t *testing.T) {
 	}
 }
 
-// TestKeysAreForWhatWasAsked: keys wait while a delivery is under way, such as another client's answer. If the session
-// asks something else after it, they would answer what the person hasn't seen, and aren't typed.
+// TestKeysAreForWhatWasAsked: keys wait while a delivery is under way, such as another client's answer, and those of a
+// verb as long as its caller wants. If the session asks something else after it, they would answer what the person hasn't
+// seen, and aren't typed.
 func TestKeysAreForWhatWasAsked(t *testing.T) {
-	for name, c := range map[string]struct{ before, after, typed string }{
-		"nothing":               {"", "", "1"},
-		"the same question":     {"p1", "p1", "1"},
-		"the next question":     {"p1", "p2", ""},
-		"nothing after it":      {"p1", "", ""},
-		"a question that comes": {"", "p1", ""},
+	claim := loop.Claim{Actor: actor("a"), Wait: time.Minute}
+	for way, send := range map[string]func(*desk, *Member) error{
+		"attached": func(_ *desk, a *Member) error { return a.Type(t.Context(), []byte("1")) },
+		"input":    func(d *desk, _ *Member) error { return d.Deliver(t.Context(), claim, []byte("1")) },
+		"keys":     func(d *desk, _ *Member) error { _, err := d.Press(t.Context(), claim, []string{"1"}); return err },
 	} {
-		d, asks := newDesk(t), c.before
-		a := d.join("a", 50, 10)
-		d.env.Standing = func() loop.Standing {
-			if asks == "" {
-				return loop.Standing{}
+		for name, c := range map[string]struct{ before, after, typed string }{
+			"nothing":               {"", "", "1"},
+			"the same question":     {"p1", "p1", "1"},
+			"the next question":     {"p1", "p2", ""},
+			"nothing after it":      {"p1", "", ""},
+			"a question that comes": {"", "p1", ""},
+		} {
+			d, asks := newDesk(t), c.before
+			a := d.join("a", 50, 10)
+			d.env.Standing = func() loop.Standing {
+				if asks == "" {
+					return loop.Standing{}
+				}
+				return loop.Standing{Prompt: &agent.Request{ID: asks}}
 			}
-			return loop.Standing{Prompt: &agent.Request{ID: asks}}
-		}
-		grant, _, err := d.lease.Begin(d.now, loop.Claim{Actor: actor("c")}.Writer(true), lease.Want{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		changed := make(chan struct{}, 1)
-		changed <- struct{}{}
-		tries := 0
-		d.env.Changed = func() (<-chan struct{}, func()) { return changed, func() {} }
-		d.env.Do = func(_ context.Context, fn func()) error {
-			if tries++; tries == 2 {
-				d.lease.End(d.now, grant)
-				asks = c.after
+			grant, _, err := d.lease.Begin(d.now, loop.Claim{Actor: actor("c")}.Writer(true), lease.Want{})
+			if err != nil {
+				t.Fatal(err)
 			}
-			fn()
-			return nil
-		}
-		err = a.Type(t.Context(), []byte("1"))
-		if got := strings.Join(d.typed, " "); got != c.typed || tries != 2 || (c.typed == "") != (err != nil && api.AsError(err).Code == api.CodeStalePrompt) {
-			t.Errorf("%s: %q was typed in %d tries, %v", name, got, tries, err)
+			changed := make(chan struct{}, 1)
+			changed <- struct{}{}
+			tries := 0
+			d.env.Changed = func() (<-chan struct{}, func()) { return changed, func() {} }
+			d.env.Do = func(_ context.Context, fn func()) error {
+				if tries++; tries == 2 {
+					d.lease.End(d.now, grant)
+					asks = c.after
+				}
+				fn()
+				return nil
+			}
+			err = send(d, a)
+			if got := strings.Join(d.typed, " "); got != c.typed || tries < 2 || (c.typed == "") != (err != nil && api.AsError(err).Code == api.CodeStalePrompt) {
+				t.Errorf("%s, %s: %q was typed in %d tries, %v", way, name, got, tries, err)
+			}
 		}
 	}
 }

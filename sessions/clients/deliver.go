@@ -37,9 +37,16 @@ func (c *Clients) begin(claim loop.Claim) (lease.Grant, error) {
 
 // Delivery runs work as a claim's own delivery: no other input comes between its writes.
 func (c *Clients) Delivery(ctx context.Context, claim loop.Claim, work func(loop.Write) error) error {
+	return c.delivery(ctx, claim, func() error { return nil }, work)
+}
+
+// delivery is Delivery with a condition, which the loop checks each time that it tries to begin.
+func (c *Clients) delivery(ctx context.Context, claim loop.Claim, may func() error, work func(loop.Write) error) error {
 	var grant lease.Grant
 	begin := func() (err error) {
-		grant, err = c.begin(claim)
+		if err = may(); err == nil {
+			grant, err = c.begin(claim)
+		}
 		return err
 	}
 	err := c.wait(ctx, claim, begin)
@@ -103,9 +110,10 @@ func markOf(claim loop.Claim) json.RawMessage {
 }
 
 // Deliver types each of the writes as one message, in order, with no other
-// input in between. It returns when the program's terminal has taken all.
+// input in between. It returns when the program's terminal has taken all. Like Type it doesn't
+// type what has waited if the agent asks something else by then.
 func (c *Clients) Deliver(ctx context.Context, claim loop.Claim, writes ...[]byte) error {
-	return c.Delivery(ctx, claim, func(write loop.Write) error {
+	return c.delivery(ctx, claim, c.sameQuestion(), func(write loop.Write) error {
 		for _, data := range writes {
 			if len(data) == 0 {
 				continue
@@ -120,10 +128,10 @@ func (c *Clients) Deliver(ctx context.Context, claim loop.Claim, writes ...[]byt
 }
 
 // Press types keys by name, encoded by the modes in force at each. It returns
-// how many bytes that were.
+// how many bytes that were. Keys that have waited are as in Deliver.
 func (c *Clients) Press(ctx context.Context, claim loop.Claim, names []string) (int, error) {
 	var typed atomic.Int64 // the loop's, also for a caller that gave up
-	err := c.Delivery(ctx, claim, func(write loop.Write) error {
+	err := c.delivery(ctx, claim, c.sameQuestion(), func(write loop.Write) error {
 		for _, name := range names {
 			err := write(func() (<-chan error, error) {
 				data, err := terminal.EncodeKey(name, c.env.Terminal().Modes())

@@ -81,14 +81,10 @@ func (m *Member) markFor(data []byte) json.RawMessage {
 func (m *Member) Type(ctx context.Context, data []byte) error {
 	c := m.clients
 	var written atomic.Pointer[chan error] // the loop's, also for a caller that gave up
-	waited, meant := false, ""             // likewise; the prompt that was asked when the keys came
+	same := c.sameQuestion()
 	err := c.afterDelivery(ctx, func() error {
-		asks := promptOf(c.env.Standing())
-		if !waited {
-			waited, meant = true, asks
-		}
-		if asks != meant {
-			return api.Errorf(api.CodeStalePrompt, "what %s asks has changed meanwhile: look, and type again", c.env.Name())
+		if err := same(); err != nil {
+			return err
 		}
 		if err := m.mayWrite(); err != nil {
 			return err
@@ -113,6 +109,22 @@ func (m *Member) Type(ctx context.Context, data []byte) error {
 		return inputError(err)
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+}
+
+// sameQuestion returns a function for the loop. It returns an error once the session asks something else than at the
+// function's first call, when the keys came.
+func (c *Clients) sameQuestion() func() error {
+	came, meant := false, ""
+	return func() error {
+		asks := promptOf(c.env.Standing())
+		if !came {
+			came, meant = true, asks
+		}
+		if asks != meant {
+			return api.Errorf(api.CodeStalePrompt, "what %s asks has changed meanwhile: look, and type again", c.env.Name())
+		}
+		return nil
 	}
 }
 
