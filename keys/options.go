@@ -123,6 +123,9 @@ func readOptions(options []option) (g grants, notices []string, f *fault) {
 			notices = append(notices, notice)
 		}
 	}
+	if seen["permitopen"] { // in any order: it allows some addresses, and no host of a fleet is one
+		g.noForward = true
+	}
 	if g.principals != nil && !g.authority {
 		return g, nil, faultf("put it on a cert-authority line", "principals= is for certificates only")
 	}
@@ -130,9 +133,6 @@ func readOptions(options []option) (g grants, notices []string, f *fault) {
 }
 
 func (g *grants) apply(o option) (notice string, f *fault) {
-	if o.name == "permitopen" {
-		g.noForward = true // it allows some addresses, and no host of a fleet is one
-	}
 	if why, ok := noEffectValue[o.name]; ok && o.hasValue {
 		return fmt.Sprintf("%s= has no effect: %s", o.name, why), nil
 	}

@@ -48,11 +48,13 @@ func parseOne(t *testing.T, line string) (*Set, []Problem) {
 func TestOptions(t *testing.T) {
 	key, text := newKey(t)
 	for options, want := range map[string]Identity{
-		``:                               {Role: Operator, RoleByDefault: true},
-		`role="viewer"`:                  {Role: Viewer},
-		`ROLE="admin"`:                   {Role: Admin},
-		`restrict`:                       {Role: Operator, RoleByDefault: true, NoForward: true, NoPTY: true},
-		`restrict,pty`:                   {Role: Operator, RoleByDefault: true, NoForward: true},
+		``:                         {Role: Operator, RoleByDefault: true},
+		`role="viewer"`:            {Role: Viewer},
+		`ROLE="admin"`:             {Role: Admin},
+		`restrict`:                 {Role: Operator, RoleByDefault: true, NoForward: true, NoPTY: true},
+		`restrict,pty`:             {Role: Operator, RoleByDefault: true, NoForward: true},
+		`restrict,port-forwarding`: {Role: Operator, RoleByDefault: true, NoPTY: true},
+		`restrict,permitopen="10.0.0.1:80",port-forwarding`: {Role: Operator, RoleByDefault: true, NoForward: true, NoPTY: true},
 		`pty,restrict`:                   {Role: Operator, RoleByDefault: true, NoForward: true, NoPTY: true},
 		`no-pty,role="responder"`:        {Role: Responder, NoPTY: true},
 		`prefix="ctrl-b"`:                {Role: Operator, RoleByDefault: true, Prefixes: "\x02"},
