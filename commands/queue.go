@@ -63,11 +63,15 @@ func queue(ctx context.Context, c *Call) error {
 	})
 }
 
-// mayDrop: a responder may drop its own messages, an operator any message.
+// mayDrop: a responder may drop its own messages, an operator any message. A process inside a session has no role:
+// where it may type it may drop any.
 func (c *Call) mayDrop(s *sessions.Session, by sessions.By) error {
 	id := c.Identity()
-	if by.Identity == id.Name && by.Fingerprint == id.Fingerprint {
+	switch {
+	case by.Identity == id.Name && by.Fingerprint == id.Fingerprint:
 		return c.may("queue", keys.Responder, s)
+	case id.Kind == keys.KindAgent:
+		return c.may("input", keys.Operator, s)
 	}
 	return c.may("queue", keys.Operator, s)
 }
