@@ -45,6 +45,9 @@ func fork(ctx context.Context, c *Call) error {
 		if id := c.Identity(); !id.Sees(name, s.Status().Tags) {
 			return id.Denied("fork", name)
 		}
+		if err := c.mayName(name); err != nil {
+			return err
+		}
 	}
 	docs, err := c.documents(ctx, true)
 	if err != nil {

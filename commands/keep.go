@@ -177,6 +177,9 @@ func rename(ctx context.Context, c *Call) error {
 	if id := c.Identity(); !id.Sees(to, s.Status().Tags) {
 		return id.Denied("rename", to)
 	}
+	if err := c.mayName(to); err != nil {
+		return err
+	}
 	from := s.Status().Name
 	if err := c.Sessions.Rename(ctx, s, to, c.actor()); err != nil {
 		return err

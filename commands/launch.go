@@ -177,6 +177,22 @@ func (c *Call) mayTag(tags []string) error {
 	return nil
 }
 
+// mayName is mayTag for a name: a key with sessions="tag:T" sees its sessions by any name. What an agent may call its
+// children is the registry's to check.
+func (c *Call) mayName(name string) error {
+	id := c.Identity()
+	if name == "" || id.Kind == keys.KindAgent || !id.Narrowed() || id.Sees(name, nil) {
+		return nil
+	}
+	for _, s := range c.Sessions.All() {
+		if !c.sees(s) && slices.Contains(s.Status().Peers, name) {
+			return api.Errorf(api.CodeDenied, "%s may not give a session the name %s: sessions beyond its key take messages from one with it", id.Name, name).
+				With("verb", c.verbName()).With("identity", id.Name).With("session", name)
+		}
+	}
+	return nil
+}
+
 // mayLimit checks the caller's right to change a session's limits. One that may only start profiles can lower
 // those that the profile or the session has.
 func (c *Call) mayLimit(was, now sessions.Limits) error {

@@ -167,6 +167,9 @@ func (c *Call) mayStart(spec sessions.Spec, docs []*Document) error {
 	if err := c.mayTag(tags); err != nil {
 		return err
 	}
+	if err := c.mayName(spec.Name); err != nil {
+		return err
+	}
 	later := c.flags.Changed("after-limit") || slices.ContainsFunc(docs, func(d *Document) bool { return slices.Contains(d.Fields, "after_limit") })
 	if later { // a message, like that of --prompt
 		if err := id.May("nudge", keys.Responder); err != nil {
