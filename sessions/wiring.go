@@ -183,6 +183,7 @@ func (c *core) trackEnv() track.Env {
 			child := c.life.Child()
 			return track.Child{PID: child.PID, Start: child.Start, Started: c.life.Started()}
 		},
+		Shared:   c.shared,
 		Exit:     func() *api.Exit { return c.life.Exit() },
 		Terminal: c.kernel.Screen.Terminal, LastOut: c.kernel.LastOut, Unsettled: c.kernel.Screen.Unsettled,
 		Live:    c.kernel.Journal.Live,
@@ -271,6 +272,12 @@ func (c *core) printer(argv []string, source begin.Source) func() (text string, 
 	}
 }
 
+// shared reports whether another program may take what is typed for the agent.
+func (c *core) shared() bool {
+	holder, _ := c.life.Holder()
+	return process.Shared(holder, c.life.Child().PID, c.track.AgentPID())
+}
+
 func (c *core) promptsEnv() prompts.Env {
 	return prompts.Env{
 		Env:   c.env(),
@@ -283,15 +290,13 @@ func (c *core) promptsEnv() prompts.Env {
 		Look:  func() (*agent.Reading, terminal.Modes, bool) { return c.track.Look() },
 		Deaf: func() bool {
 			holder, _ := c.life.Holder()
-			child := c.life.Child().PID
+			child, own := c.life.Child().PID, c.track.AgentPID()
 			_, keys := c.env().Driver().(agent.KeyReader)
 			cols, rows := c.kernel.Screen.Terminal().Size()
-			return c.track.Gone() || process.Stopped(holder) || process.Halted(child) || process.Held(child, keys) || keys && !process.Sized(child, cols, rows)
+			at := func(pid int) bool { return process.Held(pid, keys) || keys && !process.Sized(pid, cols, rows) }
+			return c.track.Gone() || process.Stopped(holder) || process.Halted(child) || at(child) || own != child && (process.Stopped(own) || at(own))
 		},
-		Shared: func() bool {
-			holder, _ := c.life.Holder()
-			return process.Shared(holder, c.life.Child().PID)
-		},
+		Shared:  c.shared,
 		Printed: c.kernel.Screen.Offset,
 		Waits:   func(hook uint64) bool { return c.gates.Waits(hook) },
 		Mark:    c.clients.Mark,

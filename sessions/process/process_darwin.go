@@ -20,7 +20,7 @@ func Stopped(int) bool { return false }
 func Held(int, bool) bool { return false }
 
 // Shared is not known either.
-func Shared(int, int) bool { return false }
+func Shared(int, int, int) bool { return false }
 
 // Sized is not known either.
 func Sized(int, int, int) bool { return true }

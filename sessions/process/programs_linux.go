@@ -94,7 +94,7 @@ const noTTY = "0"
 
 type stat struct {
 	name, state, session, tty, start string
-	group, front                     int
+	parent, group, front             int
 }
 
 func readStat(pid int) (s stat, ok bool) {
@@ -109,6 +109,7 @@ func readStat(pid int) (s stat, ok bool) {
 		return s, false
 	}
 	s = stat{name: string(data[begin+1 : end]), state: fields[0], session: fields[3], tty: fields[4], start: fields[19]}
+	s.parent, _ = strconv.Atoi(fields[1])
 	s.group, _ = strconv.Atoi(fields[2])
 	s.front, _ = strconv.Atoi(fields[5])
 	return s, true

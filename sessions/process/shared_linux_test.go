@@ -90,13 +90,48 @@ func TestShared(t *testing.T) {
 		"given by such a one":   {fmt.Sprintf(other, "sh -c 'exec 5<&0; setsid "+strings.ReplaceAll(program, "'", `"`)+"<&5 & wait' <&4"), true},
 		"after many processes":  {fmt.Sprintf(other, many+"setsid "+program+"<&4"), true},
 		"no terminal":           {fmt.Sprintf(other, "setsid "+program), false},
+		"another input":         {fmt.Sprintf(other, "sh -c 'exec 7<>/dev/tty; echo >&9; exec sleep 600' "), true},
+		"opened before":         {fmt.Sprintf(other, "sh -c 'exec setsid sh -c \"echo >&9; exec sleep 600\"' </dev/tty"), true},
+		"written alone":         {fmt.Sprintf(other, program+">&4 2>&4 7>/dev/tty"), false},
 		"in the background":     {"set -m\n" + fmt.Sprintf(other, program+"<&4"), false},
 		"many without terminal": {fmt.Sprintf(other, many+program), false},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 			pid, _ := onTerminalOf(t, c.script)
-			if got := Shared(os.Getpid(), pid); got != c.shared {
+			if got := Shared(os.Getpid(), pid, pid); got != c.shared {
 				t.Errorf("shared: %v, with %s", got, tree(pid))
+			}
+		})
+	}
+}
+
+// TestSharedInAShell: what a person has started in a shell is one of several programs that the shell gives its terminal to.
+// A relay gives it one of its own, which another program may read as well.
+func TestSharedInAShell(t *testing.T) {
+	const agent, other = "sh -c 'echo $$ >&9; exec sleep 600' <&4 & ", "setsid sleep 600 <&4 & "
+	for name, c := range map[string]struct {
+		script string
+		shared bool
+	}{
+		"alone":       {agent, false},
+		"with others": {other + agent, true},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			pid, printed := onTerminalOf(t, "exec 4<&0\n"+c.script+"wait")
+			own, err := strconv.Atoi(printed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			shell, _ := onTerminalOf(t, "echo >&9; exec sleep 600")
+			got := Shared(os.Getpid(), pid, own)
+			for deadline := time.Now().Add(20 * time.Second); got != c.shared && time.Now().Before(deadline); got = Shared(os.Getpid(), pid, own) {
+				time.Sleep(time.Millisecond) // until the other program is in its own session
+			}
+			if got != c.shared {
+				t.Errorf("shared: %v, with %s", got, tree(pid))
+			}
+			if got := Shared(os.Getpid(), shell, own); got != c.shared {
+				t.Errorf("through a relay, shared: %v, with %s", got, tree(pid))
 			}
 		})
 	}

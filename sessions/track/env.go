@@ -35,7 +35,9 @@ type Env struct {
 	Moved         func(from, to *Visitor)
 	// Child is the program. Exit is its end, nil while it runs.
 	Child func() Child
-	Exit  func() *api.Exit
+	// Shared reports whether another program may take what is typed for the agent.
+	Shared func() bool
+	Exit   func() *api.Exit
 	// Terminal is the emulator; nil for a program that ended long ago. LastOut is the time of the last
 	// output. Unsettled reports whether the picture is half drawn or of the past.
 	Terminal  func() *terminal.Terminal

@@ -13,6 +13,14 @@ import (
 // Visitor is the followed visitor; nil when the session's own program is followed.
 func (t *Track) Visitor() *Visitor { return t.visitors.now }
 
+// AgentPID is the process of the followed agent. A relay such as sudo gives a visitor a terminal of its own.
+func (t *Track) AgentPID() int {
+	if v := t.visitors.now; v != nil {
+		return v.PID
+	}
+	return t.env.Child().PID
+}
+
 // Gone reports whether the followed agent is a visitor that isn't in the foreground any more. A key would then reach
 // another program.
 func (t *Track) Gone() bool {
