@@ -272,7 +272,7 @@ func message(_ context.Context, c *Call) error {
 
 // printMessage writes a message for people: who sent it, how far it is, and its text.
 func (c *Call) printMessage(w io.Writer, m *sessions.Message) {
-	fmt.Fprintf(w, "message %d from %s to %s, %s ago: %s\n", m.Number, terminal.Printable(m.From.Name), m.Session, ago(c.Now(), m.Sent.Time), m.Status)
+	fmt.Fprintf(w, "message %d from %s to %s, %s ago: %s\n", m.Number, m.From.Words(), m.Session, ago(c.Now(), m.Sent.Time), m.Status)
 	for line := range strings.Lines(m.Text) {
 		fmt.Fprintf(w, "  %s\n", terminal.Printable(strings.TrimSuffix(line, "\n")))
 	}

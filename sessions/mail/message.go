@@ -171,11 +171,11 @@ func (r record) message() *Message {
 
 // Typed is the text as the agent gets it: what was sent, after who sent it.
 func (m *Message) Typed() string {
-	return fmt.Sprintf("[message %d from %s, not from your user] %s", m.Number, m.From.words(), m.Text)
+	return fmt.Sprintf("[message %d from %s, not from your user] %s", m.Number, m.From.Words(), m.Text)
 }
 
-// words name a sender. A name has no bracket, so that it can't end the mark before the text.
-func (s Sender) words() string {
+// Words name a sender. A name has no bracket, so that it can't end the mark before the text.
+func (s Sender) Words() string {
 	name := strings.Map(func(r rune) rune {
 		if r == '[' || r == ']' {
 			return -1
@@ -187,6 +187,9 @@ func (s Sender) words() string {
 		return "agent " + name
 	case FromChild:
 		return "your session " + name
+	}
+	if strings.ContainsAny(name, " ,\"") { // a key's name may be that of an agent, or a sentence
+		return `"` + strings.ReplaceAll(name, `"`, "") + `"`
 	}
 	return name
 }
