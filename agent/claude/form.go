@@ -401,5 +401,38 @@ func (p *property) shown(f agent.Field, w wanted) bool {
 		slices.Sort(labels)
 		return drawn.Squeeze(strings.Join(shown, ",")) == drawn.Squeeze(strings.Join(labels, ","))
 	}
-	return drawn.Squeeze(f.Value) == drawn.Squeeze(w.text)
+	return drawnAs(f.Value, w.text)
+}
+
+// drawnAs reports whether a field's rows are the text. Only the end of a row may be a blank, or nothing.
+func drawnAs(rows, text string) bool {
+	blank := func(r rune) bool { return r == ' ' || r == '\n' || r == '\t' || r == '\u00a0' }
+	plain := func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if blank(r) {
+				return ' '
+			}
+			return r
+		}, s)
+	}
+	rest := text
+	for row := range strings.SplitSeq(rows, "\n") {
+		var is bool
+		if rest, is = strings.CutPrefix(plain(strings.TrimLeftFunc(rest, blank)), plain(strings.TrimFunc(row, blank))); !is {
+			return false
+		}
+	}
+	return strings.TrimFunc(rest, blank) == ""
+}
+
+// unclear reports whether the field may show another choice, or several, as it shows one: labels that differ in no more
+// than blanks, or a comma in one of several. Any process can have chosen at the terminal.
+func (p *property) unclear() bool {
+	seen := map[string]bool{}
+	return slices.ContainsFunc(p.labels, func(label string) bool {
+		plain := drawn.Squeeze(label)
+		twice := seen[plain]
+		seen[plain] = true
+		return twice || p.kind == "array" && strings.Contains(label, ",")
+	})
 }

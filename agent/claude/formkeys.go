@@ -98,6 +98,8 @@ func filling(p *agent.Request, a agent.Answer, d *agent.Dialog) (map[int]filled,
 	for i, one := range all {
 		value, given := a.Fields[one.name]
 		switch {
+		case one.unclear() && d.Fields[i].Set:
+			return nil, fmt.Errorf("%w: %s has something chosen, and its labels do not show what; use keys or attach", agent.ErrCannot, one.name)
 		case given:
 			w, err := one.want(value)
 			if err != nil {

@@ -161,6 +161,52 @@ func TestAcceptAfterFields(t *testing.T) {
 	}
 }
 
+// TestHeldValues: a field that holds something else than the answer says isn't taken for the answer's value, also if it is
+// drawn alike: another value with other blanks, another choice with the same label, or several for one with a comma.
+func TestHeldValues(t *testing.T) {
+	const (
+		path   = `"v":{"type":"string","title":"V"}`
+		preset = `"v":{"type":"string","title":"V","default":"/a b"}`
+		scope  = `"v":{"type":"string","title":"V","oneOf":[{"const":"all","title":"Yes"},{"const":"one","title":"Yes"}]}`
+		blanks = `"v":{"type":"string","title":"V","oneOf":[{"const":"all","title":"a b"},{"const":"one","title":"ab"}]}`
+		list   = `"v":{"type":"array","title":"V","items":{"anyOf":[{"const":"a","title":"A"},{"const":"b","title":"B"},{"const":"ab","title":"A, B"}]}}`
+	)
+	for _, c := range []struct {
+		schema string
+		held   []string
+		given  any // nil: not given
+		steps  int // 1: Enter alone goes from Accept; 0: refused
+	}{
+		{path, []string{"/a b"}, "/a b", 1},
+		{path, []string{"/a b"}, "/ab", 6},
+		{path, []string{"/ab"}, "/a b", 6},
+		{path, []string{"/a very", "         long name"}, "/a very long name", 1},
+		{path, []string{"/averyver", "         ylongname"}, "/averyverylongname", 1},
+		{preset, []string{"/a b"}, nil, 1},
+		{preset, []string{"/ab"}, nil, 0},
+		{scope, []string{"Yes"}, "one", 0},
+		{scope, []string{"Yes"}, nil, 0},
+		{scope, []string{"not set"}, nil, 1},
+		{blanks, []string{"a b"}, "one", 0},
+		{list, []string{"A, B"}, []any{"ab"}, 0},
+		{list, []string{"A, B"}, []any{"a", "b"}, 0},
+	} {
+		rows := append([]string{"    ✔ V: " + c.held[0]}, c.held[1:]...)
+		rows = append(rows, "", "  ❯ Accept    Decline", "", "  Esc to cancel · ↑/↓ to navigate")
+		top := []string{strings.Repeat("─", 80), "  MCP server “lab” requests your input", "", "  Continue?", ""}
+		r := draw(80, 30, strings.Join(append(top, rows...), "\n"))
+		p := &agent.Request{Type: r.Dialog.Type, Schema: []byte(`{"type":"object","properties":{` + c.schema + `}}`)}
+		a := agent.Answer{Kind: agent.Accept}
+		if c.given != nil {
+			a.Fields = map[string]any{"v": c.given}
+		}
+		k, err := claude.Driver{}.Keys(p, a, r.Dialog)
+		if len(k.Steps) != c.steps || (err != nil) != (c.steps == 0) {
+			t.Errorf("%s holds %q, given %v: %d keys, %v", c.schema, c.held, c.given, len(k.Steps), err)
+		}
+	}
+}
+
 // TestFormWithoutRoom: a form whose first rows are off the screen takes no answer. Its message can
 // hold rows that look like the first ones.
 func TestFormWithoutRoom(t *testing.T) {
