@@ -118,6 +118,9 @@ func (e entry) words() string {
 	if e.noPTY {
 		words = append(words, "no-pty")
 	}
+	if e.noForward {
+		words = append(words, "no-port-forwarding")
+	}
 	if e.authority {
 		words = append(words, "cert-authority")
 	}

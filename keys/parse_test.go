@@ -45,6 +45,20 @@ func parseOne(t *testing.T, line string) (*Set, []Problem) {
 	return Parse("keys", []byte(line+"\n"), noon)
 }
 
+// TestChangedRights: each option that a line loses is a change, which the audit log gets.
+func TestChangedRights(t *testing.T) {
+	_, text := newKey(t)
+	without, _ := parseOne(t, text+" alice")
+	for _, option := range []string{
+		`role="viewer"`, `sessions="web-*"`, `verbs="ls"`, `from="10.0.0.0/8"`, `expiry-time="20270101Z"`, `command="ls"`, `no-pty`, `no-port-forwarding`, `permitopen="h:1"`, `cert-authority`,
+	} {
+		with, problems := parseOne(t, option+" "+text+" alice")
+		if list := without.Since(with); len(list) != 1 || list[0].What != "changed" {
+			t.Errorf("%s: %+v (%v)", option, list, problems)
+		}
+	}
+}
+
 func TestOptions(t *testing.T) {
 	key, text := newKey(t)
 	for options, want := range map[string]Identity{
