@@ -130,7 +130,9 @@ func (c *core) kernelEnv() loop.KernelEnv {
 				if c.link() == nil {
 					return false
 				}
-				c.link().Reply(data, at)
+				if c.track.TakesReply(data) {
+					c.link().Reply(data, at)
+				}
 				return true
 			},
 			Read:     func() bool { return track.ReadsScreen(s.reg.driver(c.specNow())) },

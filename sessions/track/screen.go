@@ -1,6 +1,7 @@
 package track
 
 import (
+	"bytes"
 	"time"
 
 	"berth/agent"
@@ -59,6 +60,18 @@ func (t *Track) Look() (*agent.Reading, terminal.Modes, bool) {
 	}
 	term := t.env.Terminal()
 	return t.d.driver.Screen(t.d.screen.viewer.View(term.Snapshot(0))), term.Modes(), true
+}
+
+// TakesReply reports whether the answer to a query of the terminal may be typed. Any process of the session can send a
+// query, and an agent may take the answer for keys: Codex 0.169.0 takes "1" from a DCS answer, which chooses Yes in its
+// dialog. Agents ask such queries at their start.
+func (t *Track) TakesReply(answer []byte) bool {
+	if t.d == nil || !bytes.HasPrefix(answer, []byte("\x1bP")) {
+		return true
+	}
+	_, keys := t.d.driver.(agent.KeyReader)
+	now, r := t.d.fold.Status(), t.d.screen.reading
+	return len(now.Requests) == 0 && (r == nil || r.Dialog == nil) && !(keys && now.Ready)
 }
 
 // Seen is what a delivery checks before each step.
