@@ -165,6 +165,10 @@ type TranscriptReader interface {
 // at once. A terminal in another mode keeps keys for later, and another program has set that mode.
 type KeyReader interface{ ReadsKeys() }
 
+// StrictKeyReader is a KeyReader whose program takes a terminal's answer for keys unless it has their form: Gemini CLI
+// 0.61.0 takes "1" and "2" from CSI ? 1 ; 2 c.
+type StrictKeyReader interface{ TakesAnswersForKeys() }
+
 // PartialAnswerer is a PromptAnswerer that can't answer some prompts: its program reports that it
 // asks, but not how to answer.
 type PartialAnswerer interface {

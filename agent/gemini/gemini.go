@@ -43,6 +43,7 @@ var (
 	_ agent.PromptAnswerer     = Driver{}
 	_ agent.PromptReporter     = Driver{}
 	_ agent.KeyReader          = Driver{}
+	_ agent.StrictKeyReader    = Driver{}
 	_ agent.SubjectReader      = Driver{}
 	_ agent.TranscriptReader   = Driver{}
 	_ agent.CallNamer          = Driver{}
@@ -55,6 +56,9 @@ func (Driver) Name() string { return Name }
 
 // ReadsKeys says that the program reads keys, not lines.
 func (Driver) ReadsKeys() {}
+
+// TakesAnswersForKeys says that a terminal's answer may choose an option.
+func (Driver) TakesAnswersForKeys() {}
 
 const (
 	// busyHolds: the title is always right about work during a turn. The time of about one frame

@@ -2,6 +2,7 @@ package track
 
 import (
 	"bytes"
+	"regexp"
 	"time"
 
 	"berth/agent"
@@ -63,16 +64,24 @@ func (t *Track) Look() (*agent.Reading, terminal.Modes, bool) {
 }
 
 // TakesReply reports whether the answer to a query of the terminal may be typed. Any process of the session can send a
-// query, and an agent may take the answer for keys: Codex 0.169.0 takes "1" from a DCS answer, which chooses Yes in its
-// dialog. Agents ask such queries at their start.
+// query, and an agent may take the answer for keys. So where the session asks, or an agent that reads keys has started up,
+// only answers in the form of keys are typed, and CSI answers at agents that know them. Agents send the other queries at
+// their start.
 func (t *Track) TakesReply(answer []byte) bool {
-	if t.d == nil || !bytes.HasPrefix(answer, []byte("\x1bP")) {
+	if t.d == nil || keyLike.Match(answer) {
 		return true
 	}
 	_, keys := t.d.driver.(agent.KeyReader)
+	_, strict := t.d.driver.(agent.StrictKeyReader)
 	now, r := t.d.fold.Status(), t.d.screen.reading
-	return len(now.Requests) == 0 && (r == nil || r.Dialog == nil) && !(keys && now.Ready)
+	if asks := len(now.Requests) > 0 || r != nil && r.Dialog != nil; !asks && !(keys && now.Ready) {
+		return true
+	}
+	return keys && !strict && bytes.HasPrefix(answer, []byte("\x1b["))
 }
+
+// keyLike matches an answer in the form that keys have, such as the position of the cursor.
+var keyLike = regexp.MustCompile(`^\x1b\[[0-9;]+[A-Za-z]$`)
 
 // Seen is what a delivery checks before each step.
 func (t *Track) Seen() deliver.Seen {
