@@ -206,3 +206,12 @@ func TestParallel(t *testing.T) {
 		})
 	}
 }
+
+// TestQueries: Codex takes no answer of the terminal for a key.
+func TestQueries(t *testing.T) {
+	l := newLab(t, Ready())
+	l.Is("idle")
+	l.Attach() // so that its hook doesn't keep the dialog away
+	l.asks("MOCK: bash mkdir made")
+	l.Queries("\x1bP$qm\x1b\\", l.PromptUntil("its dialog", func(p testbed.Shown) bool { return p.Ready && p.OnScreen }).ID, "made")
+}

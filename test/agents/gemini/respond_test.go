@@ -4,6 +4,7 @@ package gemini
 
 import (
 	"strings"
+	"testing"
 
 	"berth/test/agents/testbed"
 )
@@ -59,4 +60,16 @@ func (l *lab) asks(message, kind string) testbed.Shown {
 		l.T.Fatalf("%s: %+v %+v", message, n, n.Error)
 	}
 	return l.PromptUntil("a "+kind+" on the screen", func(p testbed.Shown) bool { return p.Type == kind && p.Ready && p.OnScreen })
+}
+
+// TestQueries: Gemini CLI takes no answer of the terminal for a key.
+func TestQueries(t *testing.T) {
+	l := newLab(t, Ready())
+	l.Is("idle")
+	l.asks("MOCK: shell mkdir made", "permission")
+	l.Poll(func() bool { // it reads keys
+		l.Call("keys", l.Name, "Down")
+		return strings.Contains(l.Text("screen", l.Name), "● 2.")
+	}, func() string { return "its dialog reads no key" })
+	l.Queries("\x1b[c", l.PromptUntil("its dialog", func(p testbed.Shown) bool { return p.Ready && p.OnScreen }).ID, "made")
 }

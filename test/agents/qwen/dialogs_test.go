@@ -132,3 +132,11 @@ func TestPlan(t *testing.T) {
 		})
 	}
 }
+
+// TestQueries: Qwen Code takes no answer of the terminal for a key.
+func TestQueries(t *testing.T) {
+	l := newLab(t, Ready())
+	l.Is("idle")
+	l.Attach() // so that its hook doesn't keep the dialog away
+	l.Queries("\x1b]11;?\x1b\\", l.asks("MOCK: shell mkdir made", "permission").ID, "made")
+}
