@@ -30,6 +30,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"berth/api"
 	"berth/keys"
@@ -188,7 +189,10 @@ func (s Sender) Words() string {
 	case FromChild:
 		return "your session " + name
 	}
-	if strings.ContainsAny(name, " ,\"") { // a key's name may be that of an agent, or a sentence
+	odd := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && !strings.ContainsRune("@.-_+:/", r)
+	}
+	if strings.ContainsFunc(name, odd) { // a key's name may be that of an agent, or a sentence, also with unusual blanks
 		return `"` + strings.ReplaceAll(name, `"`, "") + `"`
 	}
 	return name
