@@ -72,6 +72,7 @@ func (l *lab) race(channel string, ahead time.Duration) {
 		l.byKeys()
 	}
 	person, no := make(chan error, 1), l.option("No")
+	l.beforeKey() // else it may only go to that option
 	go func() {
 		time.Sleep(max(0, -ahead))
 		_, err := l.Host.Call(l.Ctx, []byte(no), "input", l.Name, "-")
