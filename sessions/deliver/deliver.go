@@ -101,6 +101,7 @@ type Seen struct {
 	Reading  *agent.Reading // of the newest screen; nil while that is being drawn, or is not to be relied on
 	Rows     []string       // the texts of that screen's rows
 	Paste    bool           // the terminal's mode of bracketed paste
+	Unpasted bool           // another process has turned that mode off: each character would be a key of a dialog that comes
 	Typed    time.Time      // when a person last typed
 	Printed  time.Time      // when there was output last
 	Unread   int            // bytes that were typed and that the program has not read; -1 if unknown
@@ -428,10 +429,12 @@ func write(data []byte) Step {
 
 func (m *Machine) paste(s Seen, now time.Time) Step {
 	data, ok := m.o.Typer.Paste(m.o.Typed, s.Paste)
-	if !ok {
+	switch {
+	case s.Unpasted:
+		return refuse(api.CodeAgentBusy, unpasted)
+	case !ok:
 		return refuse(api.CodeNotReady, noPaste)
-	}
-	if s.Covered && !m.typing.proven {
+	case s.Covered && !m.typing.proven:
 		return m.prove(s, now)
 	}
 	m.typing.text, m.typing.wrote, m.draft.before = m.o.Typed, true, s.Reading.Stashed

@@ -89,3 +89,17 @@ func TestCoveredMeanwhile(t *testing.T) {
 		}
 	}
 }
+
+// TestPasteTurnedOff: once its agent has taken pastes, nothing is typed at a terminal that takes none. Each character would be a key
+// of a dialog that comes meanwhile.
+func TestPasteTurnedOff(t *testing.T) {
+	for name, o := range map[string]Options{"a message": {}, "a word before it": {Proof: "word"}} {
+		s := newScene(t, o)
+		s.seen.Covered = o.Proof != ""
+		s.seen.Paste, s.seen.Unpasted = false, true
+		s.ended(Refused, api.CodeAgentBusy)
+		if s.written != "" {
+			t.Errorf("%s: it wrote %q", name, s.written)
+		}
+	}
+}

@@ -47,6 +47,7 @@ func (t *Track) readScreen() {
 		begun = t.env.Child().Started
 	}
 	s.drawing.read(s.reading, begun, t.env.Now())
+	s.pasted = s.pasted || s.reading != nil && s.reading.Composer != nil && t.env.Terminal().Modes().BracketedPaste
 	if f, ok := s.looks.Fact(s.reading, t.env.Now()); ok {
 		t.facts([]agent.Fact{f})
 	}
@@ -93,6 +94,7 @@ func (t *Track) Seen() deliver.Seen {
 		State: t.state, Asks: len(d.fold.Status().Requests) > 0, Paste: term.Modes().BracketedPaste, Typed: t.env.Program().PersonAt, Printed: t.env.LastOut(), Composed: s.drawing.composed, Drew: s.drawing.took,
 		Unread: process.Unread(pid), Held: process.Held(pid, keys), Computes: process.Computing(pid), Covered: !ruled && d.fold.Covered(),
 	}
+	seen.Unpasted = s.pasted && !seen.Paste
 	seen.Held = seen.Held || t.AgentPID() != pid && process.Held(t.AgentPID(), keys) || seen.Covered && t.env.Shared()
 	written, _ := t.env.Link().Written()
 	if d.waking.live && s.due.IsZero() && !t.Gone() && !t.env.Unsettled() && term.Offset() >= written && !d.fold.Stirs() {
