@@ -30,6 +30,9 @@ func (c *client) input(ctx context.Context, parts []input) {
 // that closes the pager or a message are for the program.
 func (c *client) typed(part input) {
 	b := part.data
+	if part.freed && c.member.Status().Strict {
+		return
+	}
 	if c.pager != nil {
 		b = c.page(part)
 	}
@@ -93,6 +96,9 @@ func (c *client) mayWrite() bool { return c.MayWrite && !c.ReadOnly }
 // asked for it: an event of the dashboard's may still be on its way. With the lease
 // free a click or the wheel takes it, as a key does; moving the mouse does not.
 func (c *client) mouseEvent(seq []byte) {
+	if seq[2] != '<' && c.member.Status().Strict {
+		return
+	}
 	if c.member.Status().Modes.Mouse == terminal.MouseNone || !c.writer && (!c.mouse || !presses(seq)) || c.pager != nil || c.overlay != nil && c.overlay.sticky {
 		return
 	}

@@ -27,6 +27,7 @@ type fakeSession struct {
 	typed   []byte
 	end     string
 	mode    string
+	strict  bool
 	follow  bool // the writer's window becomes the session's
 	count   int
 }
@@ -164,7 +165,7 @@ func (m *fakeMember) Clipboard() <-chan string { return m.clip }
 func (m *fakeMember) Status() Status {
 	m.s.mu.Lock()
 	defer m.s.mu.Unlock()
-	st := Status{State: "idle", Mode: m.s.mode, Modes: m.s.t.Modes(), Title: m.s.t.Title(), Ended: m.s.end != "", End: m.s.end}
+	st := Status{State: "idle", Mode: m.s.mode, Modes: m.s.t.Modes(), Strict: m.s.strict, Title: m.s.t.Title(), Ended: m.s.end != "", End: m.s.end}
 	st.Cols, st.Rows = m.s.t.Size()
 	if w := m.s.writer; w != nil {
 		st.Writer = Person{Client: w.id, Name: w.c.Identity, Writer: true}

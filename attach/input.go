@@ -23,6 +23,7 @@ type input struct {
 	data  []byte // all but inputCommand
 	key   rune   // of inputCommand: the character, 0 for a key that is none
 	paste bool   // of inputText: the data is a paste with its marks, or a part of one
+	freed bool   // of inputText: the data is the releases of keys
 }
 
 const stringLimit = 4 << 10 // the longest string reply (XTGETTCAP), with room
@@ -333,7 +334,7 @@ func (p *inputParser) press(k keyboard.Event, seq []byte) {
 	switch {
 	case k.What == keyboard.Release:
 		if !p.forget(k.Code) {
-			p.text(seq...)
+			p.append(input{data: seq, freed: true})
 		}
 	case k.Modifier(): // Shift on its own, where the program asked for such
 		p.text(seq...)
@@ -398,13 +399,16 @@ func (p *inputParser) paste(b []byte) int {
 	return len(b)
 }
 
-func (p *inputParser) text(b ...byte) {
-	paste := p.state == statePaste
-	if n := len(p.out); n > 0 && p.out[n-1].kind == inputText && p.out[n-1].paste == paste {
-		p.out[n-1].data = append(p.out[n-1].data, b...)
+func (p *inputParser) text(b ...byte) { p.append(input{data: b, paste: p.state == statePaste}) }
+
+// append joins a text to the one before, if that is of the same sort.
+func (p *inputParser) append(in input) {
+	if n := len(p.out); n > 0 && p.out[n-1].kind == inputText && p.out[n-1].paste == in.paste && p.out[n-1].freed == in.freed {
+		p.out[n-1].data = append(p.out[n-1].data, in.data...)
 		return
 	}
-	p.out = append(p.out, input{kind: inputText, data: append([]byte(nil), b...), paste: paste})
+	in.kind, in.data = inputText, append([]byte(nil), in.data...)
+	p.out = append(p.out, in)
 }
 
 func (p *inputParser) event(k inputKind, seq []byte) {

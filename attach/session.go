@@ -127,6 +127,7 @@ type Paint struct {
 type Status struct {
 	Cols, Rows int
 	Modes      terminal.Modes // in force now
+	Strict     bool           // the program may take the release of a key, and a mouse event that isn't SGR, for keys
 	Title      string
 	State      string        // of DESIGN's states, such as working
 	Mode       string        // what the agent may do unasked, in its own word; empty if unknown

@@ -48,14 +48,15 @@ func (t *Track) processWord(now time.Time) SourceWord {
 
 // View is the agent's part of a session's status.
 type View struct {
-	Now      agent.State
-	Since    time.Time
-	StateSeq uint64 // number of the event that made the state
-	Tier     int
-	Cause    string
-	Program  string // the foreground program
-	Hooks    HookCounts
-	Attached string // how the agent came into the session: foreground for a visitor; empty for its own program
+	Now       agent.State
+	Since     time.Time
+	StateSeq  uint64 // number of the event that made the state
+	Tier      int
+	Cause     string
+	Program   string // the foreground program
+	Hooks     HookCounts
+	ReadsKeys bool   // it is an agent that reads keys, see agent.KeyReader
+	Attached  string // how the agent came into the session: foreground for a visitor; empty for its own program
 
 	Activity        *api.Activity    // while working, as far as known
 	Failure         *api.Failure     // while in error or parked
@@ -78,6 +79,7 @@ func (t *Track) View() View {
 	if t.d == nil || t.env.Exit() != nil {
 		return v
 	}
+	_, v.ReadsKeys = t.d.driver.(agent.KeyReader)
 	b := t.d.fold.Status()
 	v.Request, v.Requests, v.RestDue = b.Request, b.Requests, b.RestDue
 	v.ConversationNow = b.Conversation

@@ -33,6 +33,9 @@ func TestReplies(t *testing.T) {
 		if b.d.driver = c.driver; c.asks {
 			b.d.screen.reading = &agent.Reading{Dialog: &agent.Dialog{}}
 		}
+		if _, keys := c.driver.(agent.KeyReader); b.View().ReadsKeys != keys {
+			t.Errorf("%s: it is shown that it reads keys: %v", name, !keys)
+		}
 		for _, answer := range []string{position, attributes, color, setting} {
 			if got := b.TakesReply([]byte(answer)); got != c.typed[answer] {
 				t.Errorf("%s: %q is typed: %v", name, answer, got)

@@ -154,7 +154,7 @@ func (m *member) Status() attach.Status {
 	st := m.session.Status()
 	s := attach.Status{
 		Cols: st.Cols, Rows: st.Rows, Modes: st.Modes, Title: terminal.Printable(st.Title), State: string(st.Now), Detail: terminal.Printable(st.Program),
-		Since: st.Since, Writer: writer(st.Writer), Viewers: st.Viewers, Ended: st.Over(),
+		Strict: st.ReadsKeys || st.Request != nil, Since: st.Since, Writer: writer(st.Writer), Viewers: st.Viewers, Ended: st.Over(),
 	}
 	if !st.Started.IsZero() {
 		s.Uptime = m.session.Uptime()

@@ -140,3 +140,11 @@ func TestQueries(t *testing.T) {
 	l.Attach() // so that its hook doesn't keep the dialog away
 	l.Queries("\x1b]11;?\x1b\\", l.asks("MOCK: shell mkdir made", "permission").ID, "made")
 }
+
+// TestStrays: Qwen Code takes no move of a person's mouse for a key, and no release of a key.
+func TestStrays(t *testing.T) {
+	l := newLab(t, Ready())
+	l.Is("idle")
+	person := l.Attach()
+	l.Strays(person, l.asks("MOCK: shell mkdir made", "permission").ID, "made")
+}
