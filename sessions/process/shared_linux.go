@@ -85,9 +85,6 @@ func opensTerminal(pid int) bool {
 		return true
 	}
 	return err == nil && slices.ContainsFunc(names, func(fd string) bool {
-		if fd == "1" || fd == "2" {
-			return false // it writes there
-		}
 		path, err := os.Readlink(dir.Name() + "/" + fd)
 		if err != nil || path != "/dev/tty" {
 			return false

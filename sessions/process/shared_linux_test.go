@@ -84,6 +84,7 @@ func TestShared(t *testing.T) {
 	}{
 		"alone":                 {program, false},
 		"given":                 {"exec 4<&0\n setsid " + program + "<&4 & wait", false},
+		"given by its name":     {"exec 4</dev/tty\n setsid " + program + "<&4 & wait", false},
 		"a session of its own":  {fmt.Sprintf(other, "setsid "+program+"<&4"), true},
 		"the same session":      {fmt.Sprintf(other, program+"<&4"), true},
 		"its own terminal":      {fmt.Sprintf(other, program+"</dev/tty"), true},
@@ -91,6 +92,7 @@ func TestShared(t *testing.T) {
 		"after many processes":  {fmt.Sprintf(other, many+"setsid "+program+"<&4"), true},
 		"no terminal":           {fmt.Sprintf(other, "setsid "+program), false},
 		"another input":         {fmt.Sprintf(other, "sh -c 'exec 7<>/dev/tty; echo >&9; exec sleep 600' "), true},
+		"as its output":         {fmt.Sprintf(other, "sh -c 'exec 1<>/dev/tty; echo >&9; exec sleep 600' "), true},
 		"opened before":         {fmt.Sprintf(other, "sh -c 'exec setsid sh -c \"echo >&9; exec sleep 600\"' </dev/tty"), true},
 		"written alone":         {fmt.Sprintf(other, program+">&4 2>&4 7>/dev/tty"), false},
 		"in the background":     {"set -m\n" + fmt.Sprintf(other, program+"<&4"), false},

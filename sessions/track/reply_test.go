@@ -2,6 +2,7 @@ package track
 
 import (
 	"testing"
+	"time"
 
 	"berth/agent"
 )
@@ -21,13 +22,15 @@ func TestReplies(t *testing.T) {
 	const position, attributes, color, setting = "\x1b[12;1R", "\x1b[?1;2c", "\x1b]11;rgb:0000/0000/0000\x1b\\", "\x1bP1$r0m\x1b\\"
 	for name, c := range map[string]struct {
 		driver agent.Driver
-		asks   bool
+		asks   bool // a dialog is drawn
+		told   bool // a hook has reported a prompt
 		typed  map[string]bool
 	}{
-		"starts":         {strict{}, false, map[string]bool{position: true, attributes: true, color: true, setting: true}},
-		"asks":           {keyed{}, true, map[string]bool{position: true, attributes: true}},
-		"asks, strictly": {strict{}, true, map[string]bool{position: true}},
-		"asks by rules":  {speaker{}, true, map[string]bool{position: true}},
+		"starts":         {strict{}, false, false, map[string]bool{position: true, attributes: true, color: true, setting: true}},
+		"asks":           {keyed{}, true, false, map[string]bool{position: true, attributes: true}},
+		"asks, strictly": {strict{}, true, false, map[string]bool{position: true}},
+		"reported":       {keyed{}, false, true, map[string]bool{position: true, attributes: true}},
+		"asks by rules":  {speaker{}, true, false, map[string]bool{position: true}},
 	} {
 		b := newBench()
 		if b.d.driver = c.driver; c.asks {
@@ -35,6 +38,10 @@ func TestReplies(t *testing.T) {
 		}
 		if _, keys := c.driver.(agent.KeyReader); b.View().ReadsKeys != keys {
 			t.Errorf("%s: it is shown that it reads keys: %v", name, !keys)
+		}
+		if c.told {
+			b.d.fold.Apply(agent.Fact{Kind: agent.Asked, Source: agent.SourceHook, Hook: "h", Tool: "Bash", Time: time.Now(),
+				Request: &agent.Request{Type: agent.PromptPermission, Channel: agent.ChannelHook}})
 		}
 		for _, answer := range []string{position, attributes, color, setting} {
 			if got := b.TakesReply([]byte(answer)); got != c.typed[answer] {
