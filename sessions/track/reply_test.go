@@ -29,7 +29,7 @@ func TestReplies(t *testing.T) {
 		"starts":         {strict{}, false, false, map[string]bool{position: true, attributes: true, color: true, setting: true}},
 		"asks":           {keyed{}, true, false, map[string]bool{position: true, attributes: true}},
 		"asks, strictly": {strict{}, true, false, map[string]bool{position: true}},
-		"reported":       {keyed{}, false, true, map[string]bool{position: true, attributes: true}},
+		"reported":       {speaker{}, false, true, map[string]bool{position: true}},
 		"asks by rules":  {speaker{}, true, false, map[string]bool{position: true}},
 	} {
 		b := newBench()
