@@ -31,6 +31,7 @@ const (
 var (
 	errNotShown = errors.New("the screen doesn't show what the key is for")
 	errDeaf     = errors.New("its program is stopped or has not read what was typed before, or another one holds its terminal, so its screen may be of the past")
+	errEarlier  = errors.New("the server before this one has pressed a key at a dialog, which may not have had its effect yet")
 	errShared   = errors.New("another program may read its terminal too, and could get the key")
 )
 
@@ -265,6 +266,17 @@ func (ps *Prompts) pressIf(a *answering, step agent.Step, last bool, shown *time
 		a.Given, a.settleBy = ps.env.Now(), ps.env.Now().Add(answerSettles)
 	}
 	return ps.env.Link().InputLater(data, a.mark(last))
+}
+
+// earlierKeys reports whether an answer by keys of an earlier server isn't judged yet. The dialog on the screen may be its, also
+// under another id, if no checkpoint has the prompt. Another key could then reach the next dialog.
+func (ps *Prompts) earlierKeys() bool {
+	for _, a := range ps.answers {
+		if a.done == nil && a.Hook == "" && !a.judged {
+			return true
+		}
+	}
+	return false
 }
 
 // levelWithin is how long a key waits for a level source to report the open dialog, while the

@@ -74,6 +74,26 @@ func TestPromptThatShowsMore(t *testing.T) {
 	}
 }
 
+// TestEarlierKeys: a key of an earlier server's answer may still have its effect, also at a prompt that has another id now.
+// Until that answer is judged no other answer begins by keys.
+func TestEarlierKeys(t *testing.T) {
+	ps := New(Env{})
+	if err := ps.Restore([]byte(`{"answers":[{"prompt":"of before","outcome":"accepted"},{"prompt":"by a hook","hook":"7"}]}`), true); err != nil {
+		t.Fatal(err)
+	}
+	if !ps.earlierKeys() {
+		t.Error("an earlier server's keys are not known")
+	}
+	ps.answers["of before"].judged = true
+	if ps.earlierKeys() {
+		t.Error("a judged answer still counts")
+	}
+	ps.follow(&answering{Prompt: "own", done: make(chan struct{})})
+	if ps.earlierKeys() {
+		t.Error("an answer of this server counts")
+	}
+}
+
 // TestShownFor: a level that reports an open dialog reports no place among parallel calls.
 func TestShownFor(t *testing.T) {
 	step := agent.Step{ShownFor: time.Second, LevelSuffices: true}

@@ -132,7 +132,7 @@ func (ps *Prompts) showsMore(p *agent.Request) error {
 
 // maySoon reports whether the reason why an answer can't be given yet may pass.
 func maySoon(err error) bool {
-	for _, passing := range []error{agent.ErrNotReady, errHookGone, errOthersType, errHookSoon, errContested, errUnseen, errJustOver, errDeaf, errShared} {
+	for _, passing := range []error{agent.ErrNotReady, errHookGone, errOthersType, errHookSoon, errContested, errUnseen, errJustOver, errDeaf, errShared, errEarlier} {
 		if errors.Is(err, passing) {
 			return true
 		}
@@ -169,7 +169,7 @@ func (ps *Prompts) notReady(p detect.Pending, err error) error {
 		remedy = fmt.Sprintf("answer it at the terminal: attach %s. What a hook reported is a prompt of its own, see state %s", name, name)
 	case errors.Is(err, errUnseen):
 		remedy = fmt.Sprintf("make its screen larger and answer again: resize %s COLSxROWS, or attach %s from a larger window. Or answer there", name, name)
-	case errors.Is(err, errDeaf):
+	case errors.Is(err, errDeaf), errors.Is(err, errEarlier):
 		remedy = fmt.Sprintf("look at screen %s, and answer again when it goes on", name)
 	case errors.Is(err, errShared):
 		remedy = fmt.Sprintf("end that program, or answer at the terminal: attach %s", name)
@@ -289,6 +289,8 @@ func (ps *Prompts) beginAnswer(claim loop.Claim, p detect.Pending, channel, outc
 		return nil, errHookGone // or the prompt shows more now
 	case ps.othersJustTyped(p.Request.Since.Time):
 		return nil, errOthersType
+	case channel == agent.ChannelKeys && ps.earlierKeys():
+		return nil, errEarlier
 	case channel == agent.ChannelHook && ps.env.Program().Typed && ps.env.Deaf():
 		return nil, errDeaf // a key that waits in its terminal would reach the next dialog
 	}
