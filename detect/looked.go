@@ -86,6 +86,9 @@ func (f *Fold) tally(look string) *tally {
 // answers, isn't taken for the one below it.
 func (f *Fold) lastLooks() []*look { return []*look{&f.m.Look, &f.m.Aside, &f.m.Other} }
 
+// Looked is when the newest dialog came to the screen.
+func (f *Fold) Looked() time.Time { return latest(f.m.Look.Since, f.m.Aside.Since, f.m.Other.Since) }
+
 // takes records that an answer may have reached the last dialog.
 func (f *Fold) takes(key string) {
 	for _, l := range f.lastLooks() {

@@ -40,7 +40,8 @@ type screen struct {
 	view    *agent.View    // the newest screen, if the driver reads it
 	reading *agent.Reading // the driver's reading of the newest screen
 	drawing drawing
-	pasted  bool // the terminal has taken pastes while the agent showed a composer
+	looked  time.Time // when the newest dialog of a checkpoint came
+	pasted  bool      // the terminal has taken pastes while the agent showed a composer
 }
 
 // waking is the way from a restored fold to a live one.

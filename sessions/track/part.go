@@ -81,7 +81,7 @@ func (t *Track) Save() (json.RawMessage, error) {
 	if d == nil {
 		return json.Marshal(s)
 	}
-	s.Meter, s.Log = d.meter, d.files.log.saved()
+	s.Meter, s.Log, s.Pasted = d.meter, d.files.log.saved(), d.screen.pasted
 	if d.stream != nil {
 		place := d.stream.Place()
 		s.Stream = &place
@@ -169,6 +169,7 @@ func (t *Track) Resume(started, taken time.Time) error {
 		return err
 	}
 	d.fold, d.said, d.meter, d.restored = fold, from.Said, from.Meter, true
+	d.screen.pasted = from.Pasted
 	d.files.log = from.Log.restored(t.env.Logs(), d.oldEntry)
 	if from.Stream != nil {
 		d.newStream(t.env.Spec(), *from.Stream)

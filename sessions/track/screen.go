@@ -47,9 +47,16 @@ func (t *Track) readScreen() {
 		begun = t.env.Child().Started
 	}
 	s.drawing.read(s.reading, begun, t.env.Now())
-	s.pasted = s.pasted || s.reading != nil && s.reading.Composer != nil && t.env.Terminal().Modes().BracketedPaste
+	if !s.pasted && s.reading != nil && s.reading.Composer != nil && t.env.Terminal().Modes().BracketedPaste {
+		s.pasted = true
+		t.env.SaveSoon()
+	}
 	if f, ok := s.looks.Fact(s.reading, t.env.Now()); ok {
 		t.facts([]agent.Fact{f})
+	}
+	if at := d.fold.Looked(); at.After(s.looked) { // the next server can't see it any more if it is covered by then
+		s.looked = at
+		t.env.SaveSoon()
 	}
 }
 

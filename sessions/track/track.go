@@ -85,6 +85,7 @@ type saved struct {
 	Stream    *tail.Place     `json:"stream,omitempty"`    // how far its structured output was read
 
 	Visitor *Visitor `json:"visitor,omitempty"`
+	Pasted  bool     `json:"pasted,omitempty"` // see screen
 
 	// places are ahead of Log and Stream if a server was killed while it read them again.
 	places

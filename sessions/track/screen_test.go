@@ -1,0 +1,53 @@
+package track
+
+import (
+	"testing"
+	"time"
+
+	"berth/agent"
+	"berth/terminal"
+)
+
+// shower shows what the test sets.
+type shower struct {
+	speaker
+	reading *agent.Reading
+}
+
+func (s *shower) Screen(*agent.View) *agent.Reading { return s.reading }
+
+// TestScreenIsSaved: the next server doesn't see a dialog that another process has covered by then, or a mode of pastes that
+// it has turned off. So a checkpoint is written as soon as this one has seen them, also if no prompt is opened.
+func TestScreenIsSaved(t *testing.T) {
+	b, saves := newBench(), 0
+	shows := &shower{}
+	term := terminal.New(terminal.Options{Cols: 80, Rows: 24})
+	_, _ = term.Write([]byte("\x1b[?2004h"))
+	b.env.Terminal, b.env.SaveSoon = func() *terminal.Terminal { return term }, func() { saves++ }
+	b.d.driver, b.d.screen.reads, b.d.waking.live = shows, true, true
+	for what, reading := range map[string]*agent.Reading{
+		"the mode of pastes": {Composer: &agent.Composer{}}, "a dialog": {Dialog: &agent.Dialog{Type: agent.PromptNotice, Partial: true}},
+	} {
+		shows.reading, saves = reading, 0
+		for range 2 {
+			if b.readScreen(); saves != 1 {
+				t.Errorf("%s: %d checkpoints", what, saves)
+			}
+		}
+	}
+	data, err := b.Save()
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := newBench()
+	next.End()
+	if err := next.Restore(data, true); err != nil {
+		t.Fatal(err)
+	}
+	if err := next.Resume(time.Now(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if !next.d.screen.pasted {
+		t.Error("the next server doesn't know that pastes were taken")
+	}
+}
