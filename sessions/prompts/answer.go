@@ -290,7 +290,7 @@ func (ps *Prompts) underWay() []answering {
 // Of one whose prompt was closed, the end of a refused turn may still be unread.
 func (ps *Prompts) resume(saved []answering) {
 	for _, a := range saved {
-		a.settleBy = a.At.Add(answerSettles)
+		a.settleBy = ps.env.OnClock(a.At).Add(answerSettles)
 		if a.Closed != nil {
 			a.settleBy = latest(a.settleBy, ps.env.Now().Add(refusalShows))
 		}

@@ -21,7 +21,7 @@ func TestAnswerHasOneEvent(t *testing.T) {
 	const kept = `{"answers":[{"prompt":"p-1","verb":"respond","outcome":"accepted","at":"2026-01-01T00:00:05Z"}]}`
 	for after, followed := range map[time.Duration]bool{-time.Second: true, time.Second: false} {
 		for _, kind := range []string{verbRespond, verbGroom} {
-			ps := New(Env{})
+			ps := New(Env{Env: loop.Env{Now: time.Now}})
 			if err := ps.Restore([]byte(kept), true); err != nil {
 				t.Fatal(err)
 			}
@@ -77,9 +77,14 @@ func TestPromptThatShowsMore(t *testing.T) {
 // TestEarlierKeys: a key of an earlier server's answer may still have its effect, also at a prompt that has another id now.
 // Until that answer is judged no other answer begins by keys.
 func TestEarlierKeys(t *testing.T) {
-	ps := New(Env{})
-	if err := ps.Restore([]byte(`{"answers":[{"prompt":"of before","outcome":"accepted"},{"prompt":"by a hook","hook":"7"}]}`), true); err != nil {
+	now := time.Date(2026, 1, 1, 0, 0, 5, 0, time.UTC)
+	ps := New(Env{Env: loop.Env{Now: func() time.Time { return now }}})
+	const kept = `{"answers":[{"prompt":"of before","outcome":"accepted","at":"2026-01-01T01:00:05Z"},{"prompt":"by a hook","hook":"7"}]}`
+	if err := ps.Restore([]byte(kept), true); err != nil {
 		t.Fatal(err)
+	}
+	if by := ps.answers["of before"].settleBy; by.Sub(now) > answerSettles { // the clock was set back since
+		t.Errorf("it is judged at %v", by)
 	}
 	if !ps.earlierKeys() {
 		t.Error("an earlier server's keys are not known")
