@@ -101,7 +101,7 @@ type Seen struct {
 	Reading  *agent.Reading // of the newest screen; nil while that is being drawn, or is not to be relied on
 	Rows     []string       // the texts of that screen's rows
 	Paste    bool           // the terminal's mode of bracketed paste
-	Unpasted bool           // another process has turned that mode off: each character would be a key of a dialog that comes
+	Unpasted bool           // another process has turned that mode off, or its terminal changes bytes: characters would be keys of a dialog that comes
 	Typed    time.Time      // when a person last typed
 	Printed  time.Time      // when there was output last
 	Unread   int            // bytes that were typed and that the program has not read; -1 if unknown

@@ -41,7 +41,7 @@ func (m *Machine) Proving() string {
 }
 
 // unpasted and unproven are why a message isn't sent.
-const unpasted = "its terminal takes no paste any more: another process may have turned that off, and each character would be a key. Attach and look"
+const unpasted = "its terminal takes no paste any more: another process may have set its modes, and characters would be keys. Attach and look"
 
 const unproven = "its composer has not shown a word that was typed to try it, and its last dialog left the screen without an answer: another process may have drawn over it. Attach and look"
 

@@ -19,6 +19,9 @@ func Stopped(int) bool { return false }
 // Held is not known either.
 func Held(int, bool) bool { return false }
 
+// Changes is not known either.
+func Changes(int) bool { return false }
+
 // Shared is not known either.
 func Shared(int, int, int) bool { return false }
 

@@ -141,7 +141,7 @@ const (
 // Held says that what is typed at pid's terminal may wait there, or that what its programs draw
 // does: any process of the terminal's user can do that. Its output is stopped (tcflow); its line
 // discipline passes nothing on; or bytes are unread. Where a program reads keys, a terminal that
-// collects lines or several bytes keeps a key as well, and doesn't say that it is unread.
+// collects lines or several bytes keeps a key as well, and doesn't say that it is unread. One that changes bytes is held too.
 func Held(pid int, readsKeys bool) bool {
 	fd, err := openTerminal(pid)
 	if err != nil {
@@ -149,7 +149,7 @@ func Held(pid int, readsKeys bool) bool {
 	}
 	defer unix.Close(fd)
 	mode, err := unix.IoctlGetTermios(fd, unix.TCGETS)
-	if err != nil || readsKeys && (mode.Lflag&unix.ICANON != 0 || mode.Cc[unix.VMIN] > 1) {
+	if err != nil || readsKeys && (mode.Lflag&unix.ICANON != 0 || mode.Cc[unix.VMIN] > 1 || mode.Iflag&changes != 0) {
 		return true
 	}
 	unread, err := unix.IoctlGetInt(fd, unix.TIOCINQ)
@@ -159,6 +159,21 @@ func Held(pid int, readsKeys bool) bool {
 	takes := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}
 	n, err := unix.Poll(takes, 0)
 	return n == 0 || err != nil && !errors.Is(err, unix.EINTR)
+}
+
+// changes are modes of a terminal that change what is typed, or drop it. No agent sets them.
+const changes = unix.ISTRIP | unix.IUCLC | unix.INLCR | unix.IGNCR
+
+// Changes reports whether pid's terminal changes what is typed, as any process of the terminal's user can have it do: the
+// letters of many languages have bytes that are Escape, Enter or a digit without their highest bit.
+func Changes(pid int) bool {
+	fd, err := openTerminal(pid)
+	if err != nil {
+		return false // not known
+	}
+	defer unix.Close(fd)
+	mode, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	return err != nil || mode.Iflag&changes != 0
 }
 
 // Sized reports whether pid's terminal has that size. Any process of the terminal's user can set another one, and

@@ -123,3 +123,49 @@ func TestOnlyTerminalsAreOpened(t *testing.T) {
 		t.Errorf("the file was opened: %d %v", n, err)
 	}
 }
+
+// TestChanges: a terminal that changes what is typed, as any of its processes can have it do, differs from one in raw mode.
+func TestChanges(t *testing.T) {
+	main, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer main.Close()
+	if err := unix.IoctlSetPointerInt(int(main.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(main.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tty.Close()
+	cmd := exec.Command("sleep", "1000")
+	cmd.Stdin = tty
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	for mode, want := range map[uint32]bool{0: false, unix.ICRNL: false, unix.ISTRIP: true, unix.IUCLC: true, unix.INLCR: true, unix.IGNCR: true} {
+		raw, err := unix.IoctlGetTermios(int(tty.Fd()), unix.TCGETS)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw.Lflag, raw.Iflag, raw.Cc[unix.VMIN] = 0, mode, 1
+		if err := unix.IoctlSetTermios(int(tty.Fd()), unix.TCSETS, raw); err != nil {
+			t.Fatal(err)
+		}
+		if changes, held := Changes(cmd.Process.Pid), Held(cmd.Process.Pid, true); changes != want || held != want {
+			t.Errorf("mode %o: it changes bytes: %v, it holds them: %v", mode, changes, held)
+		}
+		if Held(cmd.Process.Pid, false) {
+			t.Errorf("mode %o holds lines", mode)
+		}
+	}
+}

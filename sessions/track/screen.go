@@ -101,7 +101,7 @@ func (t *Track) Seen() deliver.Seen {
 		State: t.state, Asks: len(d.fold.Status().Requests) > 0, Paste: term.Modes().BracketedPaste, Typed: t.env.Program().PersonAt, Printed: t.env.LastOut(), Composed: s.drawing.composed, Drew: s.drawing.took,
 		Unread: process.Unread(pid), Held: process.Held(pid, keys), Computes: process.Computing(pid), Covered: !ruled && d.fold.Covered(),
 	}
-	seen.Unpasted = s.pasted && !seen.Paste
+	seen.Unpasted = s.pasted && !seen.Paste || keys && (process.Changes(pid) || t.AgentPID() != pid && process.Changes(t.AgentPID()))
 	seen.Held = seen.Held || t.AgentPID() != pid && process.Held(t.AgentPID(), keys) || seen.Covered && t.env.Shared()
 	written, _ := t.env.Link().Written()
 	if d.waking.live && s.due.IsZero() && !t.Gone() && !t.env.Unsettled() && term.Offset() >= written && !d.fold.Stirs() {
