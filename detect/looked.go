@@ -86,8 +86,13 @@ func (f *Fold) tally(look string) *tally {
 // answers, isn't taken for the one below it.
 func (f *Fold) lastLooks() []*look { return []*look{&f.m.Look, &f.m.Aside, &f.m.Other} }
 
-// Looked is when the newest dialog came to the screen.
-func (f *Fold) Looked() time.Time { return latest(f.m.Look.Since, f.m.Aside.Since, f.m.Other.Since) }
+// Looked is when a dialog last came to the screen, or left it.
+func (f *Fold) Looked() (at time.Time) {
+	for _, l := range f.lastLooks() {
+		at = latest(at, l.Since, l.Gone)
+	}
+	return at
+}
 
 // takes records that an answer may have reached the last dialog.
 func (f *Fold) takes(key string) {

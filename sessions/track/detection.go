@@ -40,7 +40,7 @@ type screen struct {
 	view    *agent.View    // the newest screen, if the driver reads it
 	reading *agent.Reading // the driver's reading of the newest screen
 	drawing drawing
-	looked  time.Time // when the newest dialog of a checkpoint came
+	looked  time.Time // when the newest dialog of a checkpoint came or left
 	pasted  bool      // the terminal has taken pastes while the agent showed a composer
 }
 

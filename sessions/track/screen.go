@@ -54,7 +54,7 @@ func (t *Track) readScreen() {
 	if f, ok := s.looks.Fact(s.reading, t.env.Now()); ok {
 		t.facts([]agent.Fact{f})
 	}
-	if at := d.fold.Looked(); at.After(s.looked) { // the next server can't see it any more if it is covered by then
+	if at := d.fold.Looked(); at.After(s.looked) { // the next server doesn't see what was covered by then, or whether a key came before that
 		s.looked = at
 		t.env.SaveSoon()
 	}
