@@ -69,6 +69,10 @@ func TestPromptThatShowsMore(t *testing.T) {
 	if a, err := ps.beginAnswer(loop.Claim{}, before, agent.ChannelHook, agent.OutcomeAccepted); !errors.Is(err, errHookGone) {
 		t.Errorf("an answer to what it showed before: %+v, %v", a, err)
 	}
+	ps.follow(&answering{Prompt: "of a server before"})
+	if a, err := ps.beginAnswer(loop.Claim{}, p, agent.ChannelKeys, agent.OutcomeAccepted); !errors.Is(err, errEarlier) {
+		t.Errorf("an answer by keys after those of a server before: %+v, %v", a, err)
+	}
 	if a, err := ps.beginAnswer(loop.Claim{}, p, agent.ChannelHook, agent.OutcomeAccepted); a == nil || err != nil {
 		t.Errorf("an answer to what it shows: %v", err)
 	}
