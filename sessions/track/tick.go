@@ -147,10 +147,14 @@ const WakesWithin = time.Second
 func (t *Track) recalled() bool { return t.env.Child().Started.Before(t.env.Opened) }
 
 // waking reports whether the fold may be older than the state of the last event, because a report must hold
-// for a while or the screen is half drawn.
+// for a while, the screen is half drawn, or no source has said anything since: an agent may be writing its file just now.
 func (t *Track) waking(now time.Time) bool {
-	w := t.d.waking
-	return !w.at.IsZero() && now.Sub(w.at) < WakesWithin && (w.unseen || !t.d.fold.Deadline().IsZero())
+	w, f := t.d.waking, t.d.fold
+	if w.at.IsZero() || now.Sub(w.at) >= WakesWithin {
+		return false
+	}
+	old := f.Status()
+	return w.unseen || !f.Deadline().IsZero() || old.State != t.state && old.Since.Before(t.recalledAt)
 }
 
 // goLive reads the current state of each source, after all that an earlier server read was read again.

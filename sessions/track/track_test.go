@@ -229,6 +229,23 @@ func TestIDsOfServers(t *testing.T) {
 	}
 }
 
+// TestOlderThanTheLastEvent: after a server was killed, the state of its last event isn't undone by a checkpoint from before it.
+// A source may say later what that server knew. It has a second for that.
+func TestOlderThanTheLastEvent(t *testing.T) {
+	b := newBench()
+	b.env.Live, b.env.Note = func() bool { return true }, func(string, any) uint64 { return 0 }
+	now := time.Now()
+	idle := b.d.fold.Status()
+	b.state, b.recalledAt = agent.Working, idle.Since.Add(time.Millisecond)
+	b.d.waking = waking{live: true, at: now}
+	if b.detect(now); b.State() != agent.Working {
+		t.Errorf("the state is %s, as in the checkpoint", b.State())
+	}
+	if b.detect(now.Add(WakesWithin)); b.State() != idle.State {
+		t.Errorf("the state is %s a second later", b.State())
+	}
+}
+
 // TestSaveAndResume: the next server continues from what Save returned.
 func TestSaveAndResume(t *testing.T) {
 	b := newBench()
