@@ -169,13 +169,16 @@ func (t *Track) Resume(started, taken time.Time) error {
 		return err
 	}
 	d.fold, d.said, d.meter, d.restored = fold, from.Said, from.Meter, true
-	d.screen.pasted = from.Pasted
+	d.screen.pasted, d.screen.looked = from.Pasted, fold.Looked()
 	d.files.log = from.Log.restored(t.env.Logs(), d.oldEntry)
 	if from.Stream != nil {
 		d.newStream(t.env.Spec(), *from.Stream)
 	}
 	d.fold.Freeze()
 	t.d = d
+	if t.recalledAt.After(taken) { // what was due by the last event has its events
+		t.Reapply([]detect.Result{d.fold.Tick(d.clock(t.env.OnClock(t.recalledAt)))})
+	}
 	return nil
 }
 

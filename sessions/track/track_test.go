@@ -246,6 +246,50 @@ func TestOlderThanTheLastEvent(t *testing.T) {
 	}
 }
 
+// TestDueBeforeTheLastEvent: a checkpoint has a turn whose end must hold for a while. The server after a kill emits no event for
+// that end if an event after the checkpoint is later.
+func TestDueBeforeTheLastEvent(t *testing.T) {
+	b := newBench()
+	b.d.fold.Apply(agent.Fact{Kind: agent.ConversationStarted, Source: agent.SourceHook, Time: time.Now()})
+	b.d.fold.Apply(agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceHook, Turn: "1", Time: time.Now()})
+	b.d.fold.Apply(agent.Fact{Kind: agent.LevelIs, Source: agent.SourceTitle, Level: agent.LevelBusy, Time: time.Now()})
+	b.d.fold.Apply(agent.Fact{Kind: agent.TurnEnded, Source: agent.SourceHook, Turn: "1", Time: time.Now()})
+	if b.d.fold.Status().State != agent.Working || b.d.fold.Deadline().IsZero() {
+		t.Fatalf("the turn's end doesn't have to hold: %+v", b.d.fold.Status())
+	}
+	data, err := b.Save()
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := time.Now()
+	next := newBench()
+	next.End()
+	if err := next.Restore(data, true); err != nil {
+		t.Fatal(err)
+	}
+	at := b.d.fold.Deadline().Add(time.Minute)
+	next.env.Now = func() time.Time { return at.Add(time.Second) }
+	for i, state := range []agent.State{agent.Idle, agent.Working} {
+		raw, err := json.Marshal(StateEvent{Next: string(state)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		next.Recall(events.Line{Type: eventState, Seq: uint64(i + 1), Time: at, Raw: raw})
+	}
+	if err := next.Resume(taken, taken); err != nil {
+		t.Fatal(err)
+	}
+	entry, err := json.Marshal(agent.Fact{Kind: agent.TurnStarted, Turn: "2", At: at.Add(time.Millisecond)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	next.steps = nil
+	next.applyEntry(next.d, tail.Line{Data: entry, Next: 1})
+	if len(next.steps) > 0 || next.State() != agent.Working {
+		t.Errorf("the state is %s after the events %v", next.State(), next.steps)
+	}
+}
+
 // TestSaveAndResume: the next server continues from what Save returned.
 func TestSaveAndResume(t *testing.T) {
 	b := newBench()
