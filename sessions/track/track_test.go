@@ -254,6 +254,7 @@ func TestDueBeforeTheLastEvent(t *testing.T) {
 	b.d.fold.Apply(agent.Fact{Kind: agent.TurnStarted, Source: agent.SourceHook, Turn: "1", Time: time.Now()})
 	b.d.fold.Apply(agent.Fact{Kind: agent.LevelIs, Source: agent.SourceTitle, Level: agent.LevelBusy, Time: time.Now()})
 	b.d.fold.Apply(agent.Fact{Kind: agent.TurnEnded, Source: agent.SourceHook, Turn: "1", Time: time.Now()})
+	b.d.fold.Apply(agent.Fact{Kind: agent.LevelIs, Source: agent.SourceTitle, Level: agent.LevelIdle, Time: time.Now()})
 	if b.d.fold.Status().State != agent.Working || b.d.fold.Deadline().IsZero() {
 		t.Fatalf("the turn's end doesn't have to hold: %+v", b.d.fold.Status())
 	}
