@@ -67,7 +67,8 @@ func TestHoldersOfTheReleaseBefore(t *testing.T) {
 			t.Logf("the screen:\n%s\nthe state: %s", h.run("screen", "one", "--text"), h.run("explain", "one"))
 		}
 	})
-	h.run("input", "one", "--enter", old+" hook state prompt from-an-older-hook; sleep 1000")
+	// One job: between two the shell is in the foreground for a moment, and a program that then starts counts as work after the prompt.
+	h.run("input", "one", "--enter", "sh -c '"+old+" hook state prompt from-an-older-hook; sleep 1000'")
 	waitFor(t, "its hook to be heard", func() bool { return h.info("one").State == "prompt" })
 	h.run("kill", "one")
 	waitFor(t, "the holder to end", func() bool { return !alive(holder) })
