@@ -12,6 +12,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 )
 
@@ -126,22 +127,11 @@ func TestOnlyTerminalsAreOpened(t *testing.T) {
 
 // TestChanges: a terminal that changes what is typed, as any of its processes can have it do, differs from one in raw mode.
 func TestChanges(t *testing.T) {
-	main, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	main, tty, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer main.Close()
-	if err := unix.IoctlSetPointerInt(int(main.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
-	n, err := unix.IoctlGetInt(int(main.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
-	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
 	defer tty.Close()
 	cmd := exec.Command("sleep", "1000")
 	cmd.Stdin = tty

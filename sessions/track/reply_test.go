@@ -21,10 +21,10 @@ func (strict) TakesAnswersForKeys() {}
 func TestReplies(t *testing.T) {
 	const position, attributes, color, setting = "\x1b[12;1R", "\x1b[?1;2c", "\x1b]11;rgb:0000/0000/0000\x1b\\", "\x1bP1$r0m\x1b\\"
 	for name, c := range map[string]struct {
-		driver agent.Driver
-		asks   bool // a dialog is drawn
-		told   bool // a hook has reported a prompt
-		typed  map[string]bool
+		driver   agent.Driver
+		asks     bool // a dialog is drawn
+		reported bool // a hook has reported a prompt
+		typed    map[string]bool
 	}{
 		"starts":         {strict{}, false, false, map[string]bool{position: true, attributes: true, color: true, setting: true}},
 		"asks":           {keyed{}, true, false, map[string]bool{position: true, attributes: true}},
@@ -39,7 +39,7 @@ func TestReplies(t *testing.T) {
 		if _, keys := c.driver.(agent.KeyReader); b.View().ReadsKeys != keys {
 			t.Errorf("%s: it is shown that it reads keys: %v", name, !keys)
 		}
-		if c.told {
+		if c.reported {
 			b.d.fold.Apply(agent.Fact{Kind: agent.Asked, Source: agent.SourceHook, Hook: "h", Tool: "Bash", Time: time.Now(),
 				Request: &agent.Request{Type: agent.PromptPermission, Channel: agent.ChannelHook}})
 		}

@@ -34,18 +34,7 @@ func TestScreenIsSaved(t *testing.T) {
 			t.Errorf("screen %d: %d checkpoints, and then %d", i, once, saves)
 		}
 	}
-	data, err := b.Save()
-	if err != nil {
-		t.Fatal(err)
-	}
-	next := newBench()
-	next.End()
-	if err := next.Restore(data, true); err != nil {
-		t.Fatal(err)
-	}
-	if err := next.Resume(time.Now(), time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	next := b.next(t, time.Now())
 	if !next.d.screen.pasted {
 		t.Error("the next server doesn't know that pastes were taken")
 	}

@@ -89,6 +89,31 @@ func newBench() *bench {
 	return b
 }
 
+// saved is a bench that has what this one saves.
+func (b *bench) saved(t *testing.T) *bench {
+	t.Helper()
+	data, err := b.Save()
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := newBench()
+	next.End()
+	if err := next.Restore(data, true); err != nil {
+		t.Fatal(err)
+	}
+	return next
+}
+
+// next is the next server's bench, which continues now to follow a program of that start.
+func (b *bench) next(t *testing.T, started time.Time) *bench {
+	t.Helper()
+	next := b.saved(t)
+	if err := next.Resume(started, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	return next
+}
+
 func (b *bench) record(t *testing.T, n uint64, f agent.Fact) loop.Outcome {
 	t.Helper()
 	payload, err := json.Marshal(f)
@@ -258,16 +283,7 @@ func TestDueBeforeTheLastEvent(t *testing.T) {
 	if b.d.fold.Status().State != agent.Working || b.d.fold.Deadline().IsZero() {
 		t.Fatalf("the turn's end doesn't have to hold: %+v", b.d.fold.Status())
 	}
-	data, err := b.Save()
-	if err != nil {
-		t.Fatal(err)
-	}
-	taken := time.Now()
-	next := newBench()
-	next.End()
-	if err := next.Restore(data, true); err != nil {
-		t.Fatal(err)
-	}
+	next, taken := b.saved(t), time.Now()
 	at := b.d.fold.Deadline().Add(time.Minute)
 	next.env.Now = func() time.Time { return at.Add(time.Second) }
 	for i, state := range []agent.State{agent.Idle, agent.Working} {
@@ -296,18 +312,7 @@ func TestSaveAndResume(t *testing.T) {
 	b := newBench()
 	told := b.record(t, 1, agent.Fact{Kind: agent.TurnStarted, Turn: "1"})
 	b.Emit(told.Results, told.Events...)
-	data, err := b.Save()
-	if err != nil {
-		t.Fatal(err)
-	}
-	next := newBench()
-	next.End()
-	if err := next.Restore(data, true); err != nil {
-		t.Fatal(err)
-	}
-	if err := next.Resume(time.Now(), time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	next := b.next(t, time.Now())
 	if v := next.View(); v.Now != agent.Working || v.StateSeq != b.View().StateSeq || next.Live() || next.Fold().Status().Turn != "1" {
 		t.Errorf("%+v, live %v, turn %q", v, next.Live(), next.Fold().Status().Turn)
 	}

@@ -65,18 +65,7 @@ func TestVisitorSinceIsKept(t *testing.T) {
 	b := newBench()
 	since := time.Now().Add(-time.Minute)
 	b.visitors.now = &Visitor{Agent: "speaker", Group: 1, PID: 2, Start: "3", Since: api.At(since)}
-	data, err := b.Save()
-	if err != nil {
-		t.Fatal(err)
-	}
-	next := newBench()
-	next.End()
-	if err := next.Restore(data, true); err != nil {
-		t.Fatal(err)
-	}
-	if err := next.Resume(since.Add(-time.Hour), time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	next := b.next(t, since.Add(-time.Hour))
 	if got := next.child(); got.PID != 2 || got.Started.Sub(since).Abs() > time.Millisecond {
 		t.Errorf("%d is followed since %s, want %s", got.PID, got.Started, since)
 	}
