@@ -119,9 +119,7 @@ func New(d agent.Driver, o Options) *Fold {
 		turns:        turns{Background: map[string]bool{}},
 		sources:      sources{Levels: map[agent.Source]*level{}, Words: map[agent.Source]Word{}, Strangers: map[agent.Source]Word{}, Changed: o.Start},
 	}
-	if !o.Covered.IsZero() {
-		f.m.Aside = look{Key: "before", Gone: o.Covered}
-	}
+	f.m.Before = o.Covered
 	return f
 }
 

@@ -171,10 +171,18 @@ func (l *look) unanswered(now time.Time) bool {
 }
 
 // Covered reports whether the last dialog of a call left the screen, and no answer to it is known, also none that a hook has taken,
-// or the last of another kind. What is on the screen may be drawn over it.
+// or the last of another kind, or that one may have come while
+// nothing looked. What is on the screen may be drawn over it.
 func (f *Fold) Covered() bool {
-	return f.covered() && f.m.Look.Heard.IsZero() || f.m.Aside.unanswered(f.now) || f.m.Other.unanswered(f.now)
+	before := look{Key: "before", Gone: f.m.Before}
+	return f.covered() && f.m.Look.Heard.IsZero() || f.m.Aside.unanswered(f.now) || f.m.Other.unanswered(f.now) || before.unanswered(f.now)
 }
+
+// Unseen records that the terminal was drawn on until at, and that no server looked. A dialog may have come then, and been covered.
+func (f *Fold) Unseen(at time.Time) { f.m.Before = at }
+
+// Proven records that the agent's composer has taken a word. So no dialog that came while nothing looked is open any more.
+func (f *Fold) Proven() { f.m.Before = time.Time{} }
 
 // asksAside reports whether the dialog's answer allows something although it is about no call: a plan of the turn before,
 // or trust.

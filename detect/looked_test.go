@@ -113,6 +113,29 @@ func TestCoveredAside(t *testing.T) {
 	}
 }
 
+// TestUnseen: a dialog may be covered that came while no server looked, until the composer has shown a word, or for an hour. The word
+// says nothing of a dialog that this server has seen.
+func TestUnseen(t *testing.T) {
+	b := newBench(t, Options{})
+	b.fold.Unseen(t0)
+	if b.at(1000); !b.fold.Covered() || b.fold.Leaves().IsZero() {
+		t.Error("not covered after a time without a server")
+	}
+	if b.fold.Proven(); b.fold.Covered() {
+		t.Error("covered after a word was shown")
+	}
+	b.fold.Unseen(t0)
+	if b.at(3600_000).screen(agent.Reading{Composer: &agent.Composer{Empty: true}}); b.fold.Covered() {
+		t.Error("covered after an hour")
+	}
+	notice := agent.Dialog{Type: agent.PromptNotice, Title: "Update?", Options: []agent.Option{{Label: "Yes"}, {Label: "No"}}}
+	b.screen(agent.Reading{Dialog: &notice})
+	b.at(3602_000).screen(agent.Reading{Composer: &agent.Composer{Empty: true}})
+	if b.fold.Proven(); !b.fold.Covered() {
+		t.Error("a word has answered a dialog")
+	}
+}
+
 // TestCoveredByAnotherKind: a key at a drawn dialog of another kind doesn't answer the dialog below it.
 func TestCoveredByAnotherKind(t *testing.T) {
 	options := []agent.Option{{Label: "Yes"}, {Label: "No"}}

@@ -83,6 +83,7 @@ type prompts struct {
 	Aside     look              `json:",omitzero"`  // of the last other dialog whose answer allows something: see asksAside
 	Other     look              `json:",omitzero"`  // of the last one of the rest: notices, and the pages of the start
 	Looks     map[string]*tally `json:",omitempty"` // see looksOf
+	Before    time.Time         `json:",omitzero"`  // until when dialogs may have come and been covered that this fold has not seen
 
 	Explanations []explanation // what calls add to their permissions
 	Unexplained  time.Time     // when one of them had no room

@@ -87,7 +87,7 @@ func (f *Fold) Leaves() time.Time {
 	case f.dialog() != nil:
 		return f.now
 	case f.Covered():
-		return latest(f.m.Look.Gone, f.m.Aside.Gone, f.m.Other.Gone)
+		return latest(f.m.Look.Gone, f.m.Aside.Gone, f.m.Other.Gone, f.m.Before)
 	}
 	return time.Time{}
 }

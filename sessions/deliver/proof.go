@@ -40,10 +40,13 @@ func (m *Machine) Proving() string {
 	return m.typing.text
 }
 
+// Proven reports whether the composer has shown that word.
+func (m *Machine) Proven() bool { return m.typing.proven }
+
 // unpasted and unproven are why a message isn't sent.
 const unpasted = "its terminal takes no paste any more: another process may have set its modes, and characters would be keys. Attach and look"
 
-const unproven = "its composer has not shown a word that was typed to try it, and its last dialog left the screen without an answer: another process may have drawn over it. Attach and look"
+const unproven = "its composer has not shown a word that was typed to try it, and a dialog has left the screen without an answer, or may have come while no server ran: another process may have drawn over it. Attach and look"
 
 // awaitProof waits until the composer shows the word.
 func (m *Machine) awaitProof(s Seen, now time.Time) Step {

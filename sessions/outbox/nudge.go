@@ -280,6 +280,9 @@ func (out *Outbox) stepNudge(d *nudging) (deliver.Step, error) {
 	if !entered && d.machine.Entered() {
 		d.turn.ended = nil // what a source has reported so far, perhaps late, is of turns before
 	}
+	if d.machine.Proven() {
+		out.env.Proven()
+	}
 	if word := d.machine.Proving(); word != "" && word != out.own { // after a crash it isn't a person's draft
 		out.own = word
 		out.env.SaveSoon()

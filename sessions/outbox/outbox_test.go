@@ -325,3 +325,33 @@ func TestDeliveryEndsForAnInterrupt(t *testing.T) {
 		t.Errorf("it goes on: %+v", last)
 	}
 }
+
+// TestProven: a composer that has shown a random word is reported, so that the next message needs none.
+func TestProven(t *testing.T) {
+	b := newOutbox(t, t.TempDir())
+	now, proven := time.Now(), false
+	seen := deliver.Seen{State: agent.Idle, Paste: true, Covered: true}
+	b.env.Now = func() time.Time { return now }
+	b.env.Program = func() loop.Program { return loop.Program{State: agent.Idle, Follows: true, Reaches: true} }
+	b.env.Freshen, b.env.SaveSoon, b.env.Proven = func() {}, func() {}, func() { proven = true }
+	b.env.Seen = func() deliver.Seen {
+		seen.Reading = &agent.Reading{Composer: &agent.Composer{Mode: agent.ModeMessage, Text: b.own, Empty: b.own == ""}}
+		return seen
+	}
+	d, err := b.beginNudge(tester, Nudge{Text: "hello"}, nil, typist{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // it types the word, and sees it
+		if proven {
+			t.Fatal("reported before it was shown")
+		}
+		now = now.Add(50 * time.Millisecond)
+		if _, err := b.stepNudge(d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b.own == "" || !proven {
+		t.Errorf("typed %q, reported %v", b.own, proven)
+	}
+}

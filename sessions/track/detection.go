@@ -49,6 +49,7 @@ type waking struct {
 	live      bool      // everything since the checkpoint was read again
 	at        time.Time // when the detection went live; zero: this server started the program
 	unseen    bool      // the screen was not read since then
+	from      int64     // how much output an earlier server has read
 	restoring bool      // goLive is reading the sources; the state changes after all were read
 }
 

@@ -28,6 +28,7 @@ func (t *Track) Begin(at time.Time) {
 	d := newDetection(driver, t.env.OnClock(at))
 	d.fold = detect.New(d.driver, t.options(d, at))
 	if term := t.env.Terminal(); term != nil {
+		d.waking.from = term.Offset()
 		d.newStream(t.env.Spec(), tail.Place{Offset: term.Offset()})
 	}
 	t.d, t.lastWords, t.from = d, nil, nil
@@ -169,6 +170,9 @@ func (t *Track) Resume(started, taken time.Time) error {
 		return err
 	}
 	d.fold, d.said, d.meter, d.restored = fold, from.Said, from.Meter, true
+	if term := t.env.Terminal(); term != nil {
+		d.waking.from = term.Offset()
+	}
 	d.screen.pasted, d.screen.looked = from.Pasted, fold.Looked()
 	d.files.log = from.Log.restored(t.env.Logs(), d.oldEntry)
 	if from.Stream != nil {

@@ -172,6 +172,9 @@ func (t *Track) goLive(now time.Time) {
 		t.env.Asks(hook)
 	}
 	term := t.env.Terminal()
+	if d.waking.restoring && term.Offset() > d.waking.from {
+		d.fold.Unseen(d.clock(now))
+	}
 	if title := term.Title(); title != "" {
 		t.facts(d.driver.Title(title))
 	}

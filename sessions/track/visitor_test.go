@@ -92,6 +92,36 @@ func TestCoveredWhileAway(t *testing.T) {
 	}
 }
 
+// TestCoveredWithoutServer: a dialog may be covered if the program of an earlier server has printed while none ran.
+func TestCoveredWithoutServer(t *testing.T) {
+	for name, c := range map[string]struct {
+		printed string
+		age     time.Duration
+		want    bool
+	}{
+		"it printed":                  {"x", time.Hour, true},
+		"it did not":                  {"", time.Hour, false},
+		"this server's own printed x": {"x", -time.Hour, false},
+	} {
+		b := newBench()
+		next := b.saved(t)
+		term := terminal.New(terminal.Options{Cols: 80, Rows: 24})
+		next.env.Terminal, next.env.Live = func() *terminal.Terminal { return term }, func() bool { return true }
+		next.env.Program, next.env.Waiting = func() loop.Program { return loop.Program{} }, func() []uint64 { return nil }
+		started := time.Now().Add(-c.age)
+		next.env.Child = func() Child { return Child{PID: 1, Started: started} }
+		_, _ = term.Write([]byte("before the checkpoint"))
+		if err := next.Resume(started, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = term.Write([]byte(c.printed))
+		next.goLive(time.Now())
+		if got := next.d.fold.Covered(); got != c.want {
+			t.Errorf("%s: covered %v", name, got)
+		}
+	}
+}
+
 // TestStartingAtOnce: the state of an agent that was just started in a shell is never the shell's idle, also not before the
 // agent's screen was read. One that returns to the foreground keeps the state until then.
 func TestStartingAtOnce(t *testing.T) {
