@@ -284,8 +284,8 @@ func (c *Call) accessTest(args []string) error {
 	if err := id.May(verb.Name, verb.Need); err != nil {
 		return c.tested(id, err)
 	}
-	if id.Command != "" && VerbOf(id.Command) != verb.Name {
-		return c.tested(id, errors.New("the key's command= replaces what is asked for, and names another verb"))
+	if err := Forced(id, verb.Name); err != nil {
+		return c.tested(id, err)
 	}
 	if len(rest) > 1 {
 		s, ok := c.Sessions.Find(rest[1])
@@ -297,6 +297,14 @@ func (c *Call) accessTest(args []string) error {
 		}
 	}
 	return c.tested(id, nil)
+}
+
+// Forced is nil if a caller's forced command, where it has one, is of the verb.
+func Forced(id keys.Identity, verb string) error {
+	if id.Command == "" || VerbOf(id.Command) == verb {
+		return nil
+	}
+	return errors.New("the key's command= replaces what is asked for, and names another verb")
 }
 
 // wouldBe is the identity that the key in the first words would get, and the words

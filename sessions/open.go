@@ -21,7 +21,7 @@ import (
 // adopted, the others are kept as ended.
 func Open(ctx context.Context, o Options) (*Registry, error) {
 	if o.Rights == nil {
-		o.Rights = func(id keys.Identity) (keys.Identity, error) {
+		o.Rights = func(id keys.Identity, _ string) (keys.Identity, error) {
 			return keys.Identity{}, fmt.Errorf("the rights of %s are not known: the server has no source of rights", id.Name)
 		}
 	}

@@ -33,7 +33,7 @@ func newListener(t *testing.T) (*place, *Session) {
 	p := open(t)
 	p.close()
 	p.options.Drivers = map[string]agent.Driver{"listener": listener{diary{dir: t.TempDir()}}}
-	p.options.Rights = func(id keys.Identity) (keys.Identity, error) { return id, nil }
+	p.options.Rights = func(id keys.Identity, _ string) (keys.Identity, error) { return id, nil }
 	p.open()
 	return p, p.sh("one", "sleep 600", func(s *Spec) { s.Agent = "listener" })
 }

@@ -39,9 +39,9 @@ type Options struct {
 	Clipboard   ClipboardPolicy         // whose clipboards programs set
 	Drivers     map[string]agent.Driver // by the agents' names; one of generic reads any other program
 	// Rights gives an identity with its current rights, or an error that says why it
-	// has none any more. Its kind, name, fingerprint and source are given. Without
-	// this function no identity has rights.
-	Rights func(keys.Identity) (keys.Identity, error)
+	// has none any more, or none to the verb by its forced command. Its kind, name,
+	// fingerprint and source are given. Without this function no identity has rights.
+	Rights func(id keys.Identity, verb string) (keys.Identity, error)
 	Log    *slog.Logger
 	Now    func() time.Time
 }

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"berth/agent"
@@ -17,6 +18,7 @@ import (
 	"berth/sessions/gates/gate"
 	"berth/sessions/gates/transcript"
 	"berth/sessions/hold"
+	"berth/sessions/lease"
 	"berth/sessions/life"
 	"berth/sessions/loop"
 	"berth/sessions/mail"
@@ -232,11 +234,28 @@ func (c *core) clientsEnv() clients.Env {
 		},
 		Terminal: c.kernel.Screen.Terminal, Picture: c.kernel.Picture, Resize: c.kernel.Screen.Resize,
 		Paced: c.kernel.Emit.Paced, Dirty: c.kernel.Changed, Active: c.active, Looked: func() { c.prompts.ShowDialogs() },
-		Wanted:  func() bool { return c.kernel.Screen.Awaited() || s.bells.Any() },
+		Wanted: func() bool { return c.kernel.Screen.Awaited() || s.bells.Any() },
+		MayLock: func(who lease.Client) bool {
+			_, err := c.rights(loop.Former(who), "lock", keys.Operator)
+			return err == nil || errors.Is(err, keys.ErrNotYet)
+		},
 		ReadOn:  c.kernel.Journal.Sweep,
 		CatchUp: func() { c.kernel.Journal.CatchUp() },
 		Settled: c.kernel.Settled,
 	}
+}
+
+// rights are the rights now of a caller that has left something of a verb in the session, or why it may
+// no longer use the verb here.
+func (c *core) rights(id keys.Identity, verb string, need keys.Role) (keys.Identity, error) {
+	id, err := c.s.reg.options.Rights(id, verb)
+	if err == nil {
+		err = id.May(verb, need)
+	}
+	if err == nil && !id.SeesSession(c.s.id, c.spec.Name, c.spec.Tags) {
+		err = id.Denied(verb, c.spec.Name)
+	}
+	return id, err
 }
 
 func (c *core) gatesEnv() gates.Env {
@@ -330,16 +349,7 @@ func (c *core) outboxEnv() outbox.Env {
 		Gather: c.clients.Gather,
 		Write:  loop.ReplaceFile,
 		Append: c.kernel.Emit.Append, Letters: c.letters(),
-		Rights: func(id keys.Identity, verb string) (keys.Identity, error) {
-			id, err := s.reg.options.Rights(id)
-			if err == nil {
-				err = id.May(verb, keys.Responder)
-			}
-			if err == nil && !id.SeesSession(s.id, c.spec.Name, c.spec.Tags) {
-				err = id.Denied(verb, c.spec.Name)
-			}
-			return id, err
-		},
+		Rights: func(id keys.Identity, verb string) (keys.Identity, error) { return c.rights(id, verb, keys.Responder) },
 		Change: func(ctx context.Context, fn func() error) error {
 			return s.change(ctx, func(*core) error { return fn() })
 		},

@@ -280,7 +280,7 @@ func (s *server) openSessions(ctx context.Context) error {
 			Account: account.Lookup, AccountSocket: s.userSockets.open,
 		},
 		Retention: settingsOf(s.config).Retention,
-		Cgroups:   s.cgroups, Worktrees: s.config.Worktrees, Clipboard: settingsOf(s.config).Clipboard, Drivers: driversWith(s.ruleset), Rights: s.rights,
+		Cgroups:   s.cgroups, Worktrees: s.config.Worktrees, Clipboard: settingsOf(s.config).Clipboard, Drivers: driversWith(s.ruleset), Rights: s.rightsTo,
 	})
 	return err
 }
@@ -315,6 +315,15 @@ func (s *server) rights(id keys.Identity) (keys.Identity, error) {
 		return id, nil
 	}
 	return keys.Identity{}, fmt.Errorf("%s has no rights of its own", id.Name)
+}
+
+// rightsTo are the rights of such a caller to something of a verb that it has left, such as a queued message.
+func (s *server) rightsTo(id keys.Identity, verb string) (keys.Identity, error) {
+	now, err := s.rights(id)
+	if err == nil {
+		err = commands.Forced(now, verb)
+	}
+	return now, err
 }
 
 func (s *server) loadHostKeys() (err error) {

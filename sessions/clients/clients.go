@@ -52,6 +52,9 @@ type Env struct {
 	Looked func()      // a client that may write has come: no dialog is kept from the screen any more
 	Wanted func() bool // a caller beside the members waits for something of the session
 
+	// MayLock says whether a client that isn't connected may keep control of the session, with its rights as they are now.
+	MayLock func(lease.Client) bool
+
 	ReadOn  func() // reads records that no wake has announced yet
 	CatchUp func() // takes in what the holder has written
 
@@ -71,6 +74,7 @@ type Clients struct {
 	fastPath      fastPath
 	size          sizing
 	pace          pace
+	review        time.Time      // when a lock's rights are looked up again
 	before        saved          // what the last server left, until Resume
 	unsaid        []lease.Change // what the end of the last server did to the lease, until Start
 	departed      []loop.By      // clients whose connections ended with it, likewise
@@ -116,8 +120,9 @@ func (c *Clients) Tick(now time.Time) (next time.Time) {
 		c.Gather()
 	}
 	c.tell(c.lease.Tick(now))
+	review := c.reviewLock(now)
 	next, _ = c.lease.Next(now)
-	for _, due := range []time.Time{c.typing.due(), c.input.due()} {
+	for _, due := range []time.Time{c.typing.due(), c.input.due(), review} {
 		if !due.IsZero() && (next.IsZero() || due.Before(next)) {
 			next = due
 		}

@@ -34,6 +34,8 @@ type desk struct {
 	pace  time.Duration // that the holder was asked for
 	noted []events.Event
 	reads int // times that records without a wake were to be read
+
+	barred bool // clients that have a lock may no longer type
 }
 
 func newDesk(t *testing.T) *desk {
@@ -55,7 +57,7 @@ func newDesk(t *testing.T) *desk {
 		Resize: func(cols, rows int) { d.PassOn(); d.term.Resize(cols, rows); d.Resized() },
 		Paced:  func(record uint64, kind, _ string, _ loop.By, data loop.Paced) { d.note(record, kind, data) },
 		Dirty:  func() {}, Active: func() {}, Looked: func() {}, Wanted: func() bool { return false },
-		ReadOn: func() { d.reads++ }, CatchUp: func() {},
+		ReadOn: func() { d.reads++ }, CatchUp: func() {}, MayLock: func(lease.Client) bool { return !d.barred },
 		Settled: func(_ context.Context, fn func()) error { fn(); return nil },
 	})
 	return d

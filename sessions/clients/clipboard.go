@@ -16,7 +16,7 @@ const (
 func (c *Clients) Clipboard(policy ClipboardPolicy, write string) {
 	writer, held := c.lease.Holder()
 	for id, m := range c.members {
-		if m.Terminal && (policy == ClipboardAll || policy == ClipboardWriter && held && writer.ID == id) {
+		if m.Terminal && (policy == ClipboardAll || policy == ClipboardWriter && held && writer.ID == id && m.mayWrite() == nil) {
 			m.copy(write)
 		}
 	}

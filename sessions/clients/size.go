@@ -289,6 +289,8 @@ func (c *Clients) fitted() *Member {
 		m.fresh = false
 	}
 	switch {
+	case held && writer.mayWrite() != nil: // its key has lost the right since
+		return nil
 	case held:
 		return writer
 	case able == 1:

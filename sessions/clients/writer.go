@@ -135,6 +135,27 @@ func (c *Clients) Lock(ctx context.Context, claim loop.Claim, d time.Duration) (
 	return held.Load(), WriteError(err)
 }
 
+// lockReview is how often the rights of a client with a lock are looked up: a lock lasts up to 10 minutes, and a
+// key that was removed must not keep others from typing until then.
+const lockReview = 500 * time.Millisecond
+
+// reviewLock ends a lock whose client may no longer type. next is when it looks again; zero: there is no lock.
+func (c *Clients) reviewLock(now time.Time) (next time.Time) {
+	h, held := c.lease.Holder()
+	if !held || h.Kind != lease.Lock {
+		c.review = time.Time{}
+		return c.review
+	}
+	if now.Before(c.review) {
+		return c.review
+	}
+	c.review = now.Add(lockReview)
+	if !c.env.MayLock(h.Client) {
+		c.tell(c.lease.Revoke(now))
+	}
+	return c.review
+}
+
 // Unlock gives a lock back.
 func (c *Clients) Unlock(ctx context.Context, by loop.Actor, generation uint64) error {
 	return WriteError(c.onLoop(ctx, func() error {

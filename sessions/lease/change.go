@@ -31,6 +31,7 @@ const (
 	ByDone     How = "done"     // the call's delivery ended
 	ByUnlock   How = "unlock"   // the verb unlock
 	ByExpiry   How = "expired"  // the lock's time ended
+	ByRights   How = "rights"   // the client that locked may no longer type
 	ByRestart  How = "restart"  // the holder's connection ended with the server
 )
 

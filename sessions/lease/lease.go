@@ -57,6 +57,11 @@ type Client struct {
 	Identity    string `json:"identity"`    // its name as shown
 	Fingerprint string `json:"fingerprint"` // of the proven key; empty for callers on the machine
 	MayWrite    bool   `json:"may_write"`   // its rights let it write to this session
+
+	// What its rights are looked up by, beside the key's fingerprint.
+	Kind   string `json:"kind,omitempty"`   // of caller
+	Source string `json:"source,omitempty"` // the address it came from
+	Proof  []byte `json:"proof,omitempty"`  // the certificate that it proved
 }
 
 // same says whether two clients are one identity.

@@ -172,6 +172,20 @@ func (l *Lease) Unlock(now time.Time, c Client, generation uint64, force bool) (
 	return append(changes, l.release(now, ByUnlock)), nil
 }
 
+// Revoke ends the lease of a holder that may no longer write. A delivery in
+// progress ends first.
+func (l *Lease) Revoke(now time.Time) []Change {
+	changes := l.Tick(now)
+	if l.holder == nil {
+		return changes
+	}
+	if l.delivery != nil {
+		l.delivery.leaving = ByRights
+		return changes
+	}
+	return append(changes, l.release(now, ByRights))
+}
+
 // Tick lets time pass: a lock whose time is over ends, and so does the lease of
 // a holder that has left, once no delivery is in progress. Every other
 // transition does so first.

@@ -21,7 +21,22 @@ func (a Actor) By() By {
 
 // Writer is the actor as the lease knows it.
 func (a Actor) Writer(mayWrite bool) lease.Client {
-	return lease.Client{ID: a.Client, Identity: a.Identity.Name, Fingerprint: a.Identity.Fingerprint, MayWrite: mayWrite}
+	id := a.Identity
+	return lease.Client{ID: a.Client, Identity: id.Name, Fingerprint: id.Fingerprint, MayWrite: mayWrite, Kind: string(id.Kind), Source: id.Source, Proof: id.Certificate}
+}
+
+// Former is the caller of a client, whose rights are to be looked up. What an event has of a client
+// lacks the last three fields: then only a key that is in a key file and may come from anywhere is found.
+func Former(c lease.Client) keys.Identity {
+	id := keys.Identity{Kind: keys.Kind(c.Kind), Name: c.Identity, Fingerprint: c.Fingerprint, Source: c.Source, Certificate: c.Proof}
+	switch {
+	case id.Kind != "":
+	case id.Fingerprint == "":
+		id.Kind = keys.KindLocal
+	default:
+		id.Kind = keys.KindKey
+	}
+	return id
 }
 
 // Claim is how a call wants to write to a session.

@@ -77,7 +77,7 @@ var arrows = map[string]string{
 	"sessions/track":            "agent api detect detect/tail detect/watch sessions/deliver sessions/events sessions/hold sessions/loop sessions/process terminal",
 	"sessions/gates":            "agent api detect sessions/events sessions/gates/begin sessions/gates/gate sessions/gates/transcript sessions/hold sessions/loop",
 	"sessions/clients":          "api sessions/events sessions/hold sessions/lease sessions/loop terminal",
-	"sessions":                  "agent api detect detect/tail detect/watch keys sessions/account sessions/cgroup sessions/clients sessions/command sessions/deliver sessions/events sessions/gates sessions/gates/begin sessions/gates/gate sessions/gates/transcript sessions/hold sessions/life sessions/loop sessions/mail sessions/notify sessions/outbox sessions/process sessions/prompts sessions/screen sessions/track sessions/worktree terminal",
+	"sessions":                  "agent api detect detect/tail detect/watch keys sessions/account sessions/cgroup sessions/clients sessions/command sessions/deliver sessions/events sessions/gates sessions/gates/begin sessions/gates/gate sessions/gates/transcript sessions/hold sessions/lease sessions/life sessions/loop sessions/mail sessions/notify sessions/outbox sessions/process sessions/prompts sessions/screen sessions/track sessions/worktree terminal",
 
 	"metrics": "agent audit audit/ship sessions sessions/deliver sessions/events sshd",
 
