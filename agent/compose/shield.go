@@ -19,6 +19,8 @@ type Shield struct {
 	Escaped bool
 	// Menus are characters that open a menu, from anywhere within the last word. Enter would choose from it.
 	Menus string
+	// Digits: dialogs take a paste of one digit for that key, but not with a blank after it, which messages lose.
+	Digits bool
 }
 
 // Message is the text as it is typed; empty if it has only blanks.
@@ -35,7 +37,8 @@ func (s Shield) Message(text string) string {
 	if s.Alone[body] || strings.ContainsRune(s.Starts, rune(body[0])) || slices.ContainsFunc(s.Files, drops) {
 		text = s.Mark + text
 	}
-	if strings.ContainsAny(LastWord(text, Blank), s.Menus) {
+	digit := len(text) == 1 && '0' <= text[0] && text[0] <= '9'
+	if digit && s.Digits || strings.ContainsAny(LastWord(text, Blank), s.Menus) {
 		text += " "
 	}
 	return text

@@ -15,6 +15,7 @@ const shield = "\u2060"
 // TestMessage: no message is a command, a key or a file.
 func TestMessage(t *testing.T) {
 	for text, want := range map[string]string{
+		"1":                 "1",
 		"fix the bug":       "fix the bug",
 		"!touch x":          shield + "!touch x",
 		" /clear":           shield + " /clear",

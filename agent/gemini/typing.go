@@ -13,7 +13,7 @@ import (
 // shielded: alone, these texts end the program or show its help.
 var shielded = compose.Shield{
 	Mark: forks.Shield, Starts: "/!", Alone: map[string]bool{"?": true, "exit": true, "quit": true},
-	Files: []*pattern.Pattern{forks.Dropped}, Menus: "@",
+	Files: []*pattern.Pattern{forks.Dropped}, Menus: "@", Digits: true,
 }
 
 // Message makes a text safe to type.

@@ -11,6 +11,8 @@ import (
 
 func TestMessage(t *testing.T) {
 	for text, want := range map[string]string{
+		"1":                      "1 ", // as a paste, "1" is a key of a dialog that comes
+		"12":                     "12",
 		"fix it":                 "fix it",
 		" \n ":                   "",
 		"/help me":               "\u2060/help me",

@@ -238,6 +238,7 @@ func TestMatch(t *testing.T) {
 func TestMessages(t *testing.T) {
 	const shield = "\u2063"
 	for text, want := range map[string]string{
+		"1":           "1",
 		"hello":       "hello",
 		"/help":       shield + "/help",
 		"!ls":         shield + "!ls",

@@ -12,7 +12,7 @@ import (
 // shielded: alone, these texts end the program or show its help.
 var shielded = compose.Shield{
 	Mark: forks.Shield, Starts: "/!", Alone: map[string]bool{"?": true, "exit": true, "quit": true, ":q": true, ":q!": true, ":wq": true, ":wq!": true},
-	Files: []*pattern.Pattern{forks.Dropped, images}, Menus: "@",
+	Files: []*pattern.Pattern{forks.Dropped, images}, Menus: "@", Digits: true,
 }
 
 // images matches the end of a line that may be the path of an image, which Qwen Code attaches.

@@ -61,6 +61,7 @@ func messages(l *Lab, a *Agent) {
 	for _, text := range slices.Concat([]string{
 		"fix the login bug",
 		"x",
+		"1",
 		"!touch ran.txt",
 		"exit",
 		"quit",
