@@ -115,7 +115,8 @@ func Unread(pid int) int {
 }
 
 // openTerminal opens the standard input of a process if that is a pseudoterminal. The process chooses its
-// input, and needs no right to read it (O_PATH); a server that is root would open any device for it.
+// input, and needs no right to read it (O_PATH); a server that is root would open any device for it. errShut is a terminal
+// that can't be opened: another process may have taken the right to it (chmod), or have it for itself (TIOCEXCL).
 func openTerminal(pid int) (fd int, err error) {
 	path, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/fd/0", unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -129,8 +130,14 @@ func openTerminal(pid int) (fd int, err error) {
 	if major := unix.Major(uint64(st.Rdev)); st.Mode&unix.S_IFMT != unix.S_IFCHR || major < firstTerminal || major > lastTerminal {
 		return -1, unix.ENOTTY
 	}
-	return unix.Open("/proc/self/fd/"+strconv.Itoa(path), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	fd, err = unix.Open("/proc/self/fd/"+strconv.Itoa(path), unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, errShut
+	}
+	return fd, nil
 }
+
+var errShut = errors.New("the terminal can't be opened")
 
 // firstTerminal and lastTerminal are the major numbers of pseudoterminals (UNIX98_PTY_SLAVE_MAJOR of linux/major.h).
 const (
@@ -145,7 +152,7 @@ const (
 func Held(pid int, readsKeys bool) bool {
 	fd, err := openTerminal(pid)
 	if err != nil {
-		return false // not known
+		return errors.Is(err, errShut) // else it is not known
 	}
 	defer unix.Close(fd)
 	mode, err := unix.IoctlGetTermios(fd, unix.TCGETS)
@@ -169,7 +176,7 @@ const changes = unix.ISTRIP | unix.IUCLC | unix.INLCR | unix.IGNCR
 func Changes(pid int) bool {
 	fd, err := openTerminal(pid)
 	if err != nil {
-		return false // not known
+		return errors.Is(err, errShut) // else it is not known
 	}
 	defer unix.Close(fd)
 	mode, err := unix.IoctlGetTermios(fd, unix.TCGETS)
@@ -181,7 +188,7 @@ func Changes(pid int) bool {
 func Sized(pid, cols, rows int) bool {
 	fd, err := openTerminal(pid)
 	if err != nil {
-		return true // not known
+		return !errors.Is(err, errShut) // else it is not known
 	}
 	defer unix.Close(fd)
 	size, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)

@@ -159,3 +159,71 @@ func TestChanges(t *testing.T) {
 		}
 	}
 }
+
+// TestShut: another process has the terminal for itself, so its modes and its size aren't known. It is taken for one that
+// holds what is typed.
+func TestShut(t *testing.T) {
+	main, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer main.Close()
+	defer tty.Close()
+	raw, err := unix.IoctlGetTermios(int(tty.Fd()), unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw.Lflag, raw.Iflag, raw.Cc[unix.VMIN] = 0, 0, 1
+	if err := unix.IoctlSetTermios(int(tty.Fd()), unix.TCSETS, raw); err != nil {
+		t.Fatal(err)
+	}
+	if err := pty.Setsize(tty, &pty.Winsize{Cols: 80, Rows: 24}); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sleep", "1000")
+	cmd.Stdin = tty
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	look := func() (held, changes, sized bool) {
+		pid := cmd.Process.Pid
+		return Held(pid, true), Changes(pid), Sized(pid, 80, 24)
+	}
+	if held, changes, sized := look(); held || changes || !sized {
+		t.Errorf("open to all: %v %v %v", held, changes, sized)
+	}
+	if err := unix.IoctlSetInt(int(tty.Fd()), unix.TIOCEXCL, 0); err != nil {
+		t.Fatal(err)
+	}
+	withoutRights(t, func() {
+		if held, changes, sized := look(); !held || !changes || sized {
+			t.Errorf("shut: %v %v %v", held, changes, sized)
+		}
+	})
+}
+
+// withoutRights runs fn on a thread that may not open what another process has for itself, like a server that is not root.
+func withoutRights(t *testing.T, fn func()) {
+	t.Helper()
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread() // the thread ends with the goroutine
+		header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+		var has [2]unix.CapUserData
+		err := unix.Capget(&header, &has[0])
+		if has[0].Effective &^= 1 << unix.CAP_SYS_ADMIN; err == nil {
+			err = unix.Capset(&header, &has[0])
+		}
+		if err == nil {
+			fn()
+		}
+		done <- err
+	}()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+}
