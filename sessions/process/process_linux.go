@@ -6,6 +6,7 @@ package process
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -148,7 +149,7 @@ const (
 // Held says that what is typed at pid's terminal may wait there, or that what its programs draw
 // does: any process of the terminal's user can do that. Its output is stopped (tcflow); its line
 // discipline passes nothing on; or bytes are unread. Where a program reads keys, a terminal that
-// collects lines or several bytes keeps a key as well, and doesn't say that it is unread. One that changes bytes is held too.
+// collects lines or several bytes keeps a key as well, and doesn't say that it is unread. One that alters input is held too.
 func Held(pid int, readsKeys bool) bool {
 	fd, err := openTerminal(pid)
 	if err != nil {
@@ -156,7 +157,7 @@ func Held(pid int, readsKeys bool) bool {
 	}
 	defer unix.Close(fd)
 	mode, err := unix.IoctlGetTermios(fd, unix.TCGETS)
-	if err != nil || readsKeys && (mode.Lflag&unix.ICANON != 0 || mode.Cc[unix.VMIN] > 1 || mode.Iflag&changes != 0) {
+	if err != nil || readsKeys && (mode.Lflag&unix.ICANON != 0 || mode.Cc[unix.VMIN] > 1 || alters(mode)) {
 		return true
 	}
 	unread, err := unix.IoctlGetInt(fd, unix.TIOCINQ)
@@ -171,7 +172,18 @@ func Held(pid int, readsKeys bool) bool {
 // changes are modes of a terminal that change what is typed, or drop it. No agent sets them.
 const changes = unix.ISTRIP | unix.IUCLC | unix.INLCR | unix.IGNCR
 
-// Changes reports whether pid's terminal changes what is typed, as any process of the terminal's user can have it do: the
+// alters reports whether a terminal changes what is typed, takes a part of it out, or draws it by itself, in the place of
+// a program that doesn't. A flow or signal character is taken out, so one that is also typed breaks what it is a part of,
+// such as the marks of a paste.
+func alters(mode *unix.Termios) bool {
+	taken := func(flag bool, chars ...int) bool {
+		return flag && slices.ContainsFunc(chars, func(c int) bool { return mode.Cc[c] >= ' ' || strings.IndexByte("\x1b\r\n\t", mode.Cc[c]) >= 0 })
+	}
+	return mode.Iflag&changes != 0 || mode.Lflag&unix.ECHO != 0 ||
+		taken(mode.Iflag&unix.IXON != 0, unix.VSTART, unix.VSTOP) || taken(mode.Lflag&unix.ISIG != 0, unix.VINTR, unix.VQUIT, unix.VSUSP)
+}
+
+// Changes reports whether pid's terminal alters what is typed, as any process of the terminal's user can have it do: the
 // letters of many languages have bytes that are Escape, Enter or a digit without their highest bit.
 func Changes(pid int) bool {
 	fd, err := openTerminal(pid)
@@ -180,7 +192,7 @@ func Changes(pid int) bool {
 	}
 	defer unix.Close(fd)
 	mode, err := unix.IoctlGetTermios(fd, unix.TCGETS)
-	return err != nil || mode.Iflag&changes != 0
+	return err != nil || alters(mode)
 }
 
 // Sized reports whether pid's terminal has that size. Any process of the terminal's user can set another one, and

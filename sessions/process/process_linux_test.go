@@ -142,20 +142,28 @@ func TestChanges(t *testing.T) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	for mode, want := range map[uint32]bool{0: false, unix.ICRNL: false, unix.ISTRIP: true, unix.IUCLC: true, unix.INLCR: true, unix.IGNCR: true} {
+	type mode struct {
+		in, local   uint32
+		start, quit byte
+	}
+	for mode, want := range map[mode]bool{
+		{}: false, {in: unix.ICRNL}: false, {in: unix.ISTRIP}: true, {in: unix.IUCLC}: true, {in: unix.INLCR}: true, {in: unix.IGNCR}: true, {local: unix.ECHO}: true,
+		{in: unix.IXON, start: 17}: false, {in: unix.IXON, start: '['}: true, {in: unix.IXON, start: '\r'}: true, {start: '['}: false,
+		{local: unix.ISIG, quit: 28}: false, {local: unix.ISIG, quit: 0x1b}: true, {local: unix.ISIG, start: '['}: false,
+	} {
 		raw, err := unix.IoctlGetTermios(int(tty.Fd()), unix.TCGETS)
 		if err != nil {
 			t.Fatal(err)
 		}
-		raw.Lflag, raw.Iflag, raw.Cc[unix.VMIN] = 0, mode, 1
+		raw.Lflag, raw.Iflag, raw.Cc[unix.VMIN], raw.Cc[unix.VSTART], raw.Cc[unix.VQUIT] = mode.local, mode.in, 1, mode.start, mode.quit
 		if err := unix.IoctlSetTermios(int(tty.Fd()), unix.TCSETS, raw); err != nil {
 			t.Fatal(err)
 		}
 		if changes, held := Changes(cmd.Process.Pid), Held(cmd.Process.Pid, true); changes != want || held != want {
-			t.Errorf("mode %o: it changes bytes: %v, it holds them: %v", mode, changes, held)
+			t.Errorf("mode %+v: it changes bytes: %v, it holds them: %v", mode, changes, held)
 		}
 		if Held(cmd.Process.Pid, false) {
-			t.Errorf("mode %o holds lines", mode)
+			t.Errorf("mode %+v holds lines", mode)
 		}
 	}
 }
