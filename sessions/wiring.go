@@ -346,7 +346,8 @@ func (c *core) outboxEnv() outbox.Env {
 			l.Seq, l.Since, l.End = c.track.Parked()
 			return l
 		},
-		Gather: c.clients.Gather,
+		Gather:  c.clients.Gather,
+		Printed: c.kernel.Screen.Offset, ReadOutput: c.kernel.Journal.ReadOutput,
 		Write:  loop.ReplaceFile,
 		Append: c.kernel.Emit.Append, Letters: c.letters(),
 		Rights: func(id keys.Identity, verb string) (keys.Identity, error) { return c.rights(id, verb, keys.Responder) },

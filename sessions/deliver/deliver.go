@@ -109,6 +109,7 @@ type Seen struct {
 	Computes bool           // it has work that it wants a processor for: what it has read it may not have acted on
 	// Covered: the last dialog left the screen, and no answer to it is known. Another process may have drawn the composer over it.
 	Covered bool
+	Echoed  bool // the terminal itself has drawn the word that tries the composer, or it isn't known who has
 	// When the first composer was seen; before that it is unknown what reads the keys.
 	Composed time.Time
 	// How long it took to draw that, from its start or from a dialog on the way; 0 when

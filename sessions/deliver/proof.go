@@ -53,6 +53,8 @@ func (m *Machine) awaitProof(s Seen, now time.Time) Step {
 	switch why := m.occupied(s); {
 	case why != "":
 		return m.retire(s, now, why)
+	case m.holds(s, at(s)) && s.Echoed: // a dialog may have got it all the same
+		return m.retire(s, now, unproven)
 	case m.holds(s, at(s)):
 		m.typing.proven, m.keys = true, clearer{}
 		m.enter(clearing, now)

@@ -41,6 +41,13 @@ func TestCoveredDialog(t *testing.T) {
 		}
 	}
 
+	s = covered(Options{}) // the terminal has drawn it
+	s.wrote("<word>")
+	s.seen.Reading, s.seen.Echoed = composer("word"), true
+	s.wrote("U")
+	s.seen.Reading = composer("")
+	s.ended(Refused, api.CodeAgentBusy)
+
 	s = covered(Options{Stash: true})
 	s.seen.Reading = composer("a draft")
 	s.wrote("S")

@@ -48,6 +48,7 @@ type nudging struct {
 	id      string
 	by      loop.By
 	kept    bool            // it may stand in the composer
+	tried   int64           // offset in the output at which the word that tries the composer was typed
 	queued  *queued         // nil for one that was not queued, which has
 	direct  *queued         // a record of its own, on disk once something is typed
 	stashed bool            // it has put a draft aside
@@ -276,6 +277,9 @@ func (out *Outbox) stepNudge(d *nudging) (deliver.Step, error) {
 	entered := d.machine.Entered()
 	seen := out.env.Seen()
 	seen.Interrupt = out.env.Interrupt()
+	if word := d.machine.Proving(); word != "" {
+		seen.Echoed = echoed(out.env.ReadOutput, d.tried, out.env.Printed(), word)
+	}
 	step := d.machine.Step(seen, out.env.Now())
 	if !entered && d.machine.Entered() {
 		d.turn.ended = nil // what a source has reported so far, perhaps late, is of turns before
@@ -284,7 +288,7 @@ func (out *Outbox) stepNudge(d *nudging) (deliver.Step, error) {
 		out.env.Proven()
 	}
 	if word := d.machine.Proving(); word != "" && word != out.own { // after a crash it isn't a person's draft
-		out.own = word
+		out.own, d.tried = word, out.env.Printed()
 		out.env.SaveSoon()
 	}
 	if d.machine.Typed() && !d.kept { // from here on it may stand in the composer

@@ -46,7 +46,10 @@ type Env struct {
 	// Append writes events in one step. Letters are the messages of other sessions.
 	Append  func([]events.Event) []events.Event
 	Letters Letters
-	Write   func(file string, data []byte) error
+	Printed func() int64 // how much output there was
+	// ReadOutput reads output that was printed at an offset.
+	ReadOutput func(buf []byte, offset int64) (int, error)
+	Write      func(file string, data []byte) error
 	// Rights gives the identity with the rights that it has now on this session, or why it may
 	// not use the verb on it.
 	Rights func(id keys.Identity, verb string) (keys.Identity, error)
