@@ -180,3 +180,38 @@ func TestHalted(t *testing.T) {
 	defer unix.Kill(pid, unix.SIGCONT)
 	until("a stopped program counts as running", func() bool { return process.Halted(pid) })
 }
+
+// TestHaltedReader: the program that reads the keys may be one that the session's program has started, such as an agent that a
+// launcher starts. It is seen to be stopped also where another one has the foreground.
+func TestHaltedReader(t *testing.T) {
+	p := open(t)
+	file := filepath.Join(t.TempDir(), "pid")
+	s := p.sh("one", "sleep 600 & echo $! >"+file+"; set -m; printf ready; sleep 600; exit")
+	shows(t, s, "ready")
+	pid := s.Status().PID
+	until := func(what string, is func() bool) {
+		t.Helper()
+		for deadline := time.Now().Add(patience); !is(); time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal(what)
+			}
+		}
+	}
+	until("the other one isn't in front", func() bool { group, front, _ := process.Foreground(pid); return front > 0 && front != group })
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if process.Halted(pid) {
+		t.Error("halted before it is stopped")
+	}
+	if err := unix.Kill(reader, unix.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Kill(reader, unix.SIGKILL)
+	until("a stopped program counts as running", func() bool { return process.Halted(pid) })
+}

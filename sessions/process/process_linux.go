@@ -67,8 +67,8 @@ func Computing(pid int) bool {
 }
 
 // Halted says that pid or such a program is stopped by a signal or by a debugger: what it
-// has drawn may be long past. Any process of the terminal's session can take pid out of the
-// foreground. Among more processes than are read one may be stopped.
+// has drawn may be long past. Any process of the terminal's session can take pid, and what it has started to read
+// the keys, out of the foreground. Among more processes than are read one may be stopped.
 func Halted(pid int) bool {
 	if Stopped(pid) {
 		return true
@@ -77,16 +77,17 @@ func Halted(pid int) bool {
 	return there || more
 }
 
-// inFront says whether a program of pid's terminal's foreground, pid or what descends from
+// inFront says whether a program of pid's terminal's foreground, or of pid's process group, pid or what descends from
 // it, is in one of these states. more: there are more processes than most, and the rest weren't read.
 func inFront(pid int, states string, most int, children func(int) []int) (there, more bool) {
 	pids := []int{pid}
+	_, _, own, _ := status(pid)
 	for i := 0; i < len(pids); i++ {
 		if i == most {
 			return false, true
 		}
 		_, state, group, front := status(pids[i])
-		if group == front && state != 0 && strings.IndexByte(states, state) >= 0 {
+		if (group == front || group == own) && state != 0 && strings.IndexByte(states, state) >= 0 {
 			return true, false
 		}
 		pids = append(pids, children(pids[i])...)
