@@ -245,11 +245,12 @@ func TestKeysAreForWhatWasAsked(t *testing.T) {
 	}
 }
 
-// TestFocusIsNoKey: a report that a window was entered or left is recorded as one.
+// TestFocusIsNoKey: a report that a window was entered or left, or that the mouse was moved, is recorded as one: it answers no dialog.
 func TestFocusIsNoKey(t *testing.T) {
 	d := newDesk(t)
 	a := d.join("a", 50, 10)
-	for data, focus := range map[string]bool{"1": false, "\x1b[I": true, "\x1b[O": true, "\x1b[I1": false, "\x1b": false} {
+	for data, focus := range map[string]bool{"1": false, "\x1b[I": true, "\x1b[O": true, "\x1b[I1": false, "\x1b": false,
+		"\x1b[<35;9;9M": true, "\x1b[<35;9;9M\x1b[<35;8;9M\x1b[I": true, "\x1b[<0;9;9M": false, "\x1b[<35;9;9M\x1b[<0;9;9M": false, "\x1b[<64;9;9M": false, "\x1b[<35;9;9M1": false} {
 		if err := a.Type(t.Context(), []byte(data)); err != nil {
 			t.Fatal(err)
 		}

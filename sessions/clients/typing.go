@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"sync/atomic"
@@ -10,6 +11,7 @@ import (
 	"berth/sessions/hold"
 	"berth/sessions/lease"
 	"berth/sessions/loop"
+	"berth/terminal/keyboard"
 )
 
 // Gather writes the event of the keystrokes so far.
@@ -66,10 +68,28 @@ func (c *Clients) inputRecord(r hold.Record) error {
 
 // markFor is the mark beside what the member types.
 func (m *Member) markFor(data []byte) json.RawMessage {
-	if s := string(data); s == "\x1b[I" || s == "\x1b[O" {
+	if noKey(data) {
 		return loop.Mark{By: m.By(), Typed: true, Focus: true}.JSON()
 	}
 	return m.mark
+}
+
+// noKey reports whether the data are only reports that a window was entered or left, or that the mouse was moved in it. Any
+// process of the session can have a terminal send these, and none answers a dialog.
+func noKey(data []byte) bool {
+	for len(data) > 0 {
+		size := 1 + bytes.IndexByte(data[1:], 0x1b)
+		if size == 0 {
+			size = len(data)
+		}
+		seq := data[:size]
+		e, mouse := keyboard.DecodeMouse(seq)
+		if s := string(seq); s != "\x1b[I" && s != "\x1b[O" && (!mouse || e.What != keyboard.Move) {
+			return false
+		}
+		data = data[size:]
+	}
+	return true
 }
 
 // Type writes data to the program as one message. It takes the lease when it

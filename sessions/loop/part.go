@@ -143,7 +143,7 @@ var Berth = By{Identity: "berth"}
 type Mark struct {
 	By    By     `json:"by"`
 	Typed bool   `json:"typed,omitempty"` // keystrokes of an attached client
-	Focus bool   `json:"focus,omitempty"` // a report that its window was entered or left, and no key
+	Focus bool   `json:"focus,omitempty"` // a report that its window was entered or left, or that the mouse was moved in it, and no key
 	Verb  string `json:"verb,omitempty"`
 }
 

@@ -76,7 +76,7 @@ var arrows = map[string]string{
 	"sessions/life":             "agent api sessions/events sessions/hold sessions/loop",
 	"sessions/track":            "agent api detect detect/tail detect/watch sessions/deliver sessions/events sessions/hold sessions/loop sessions/process terminal",
 	"sessions/gates":            "agent api detect sessions/events sessions/gates/begin sessions/gates/gate sessions/gates/transcript sessions/hold sessions/loop",
-	"sessions/clients":          "api sessions/events sessions/hold sessions/lease sessions/loop terminal",
+	"sessions/clients":          "api sessions/events sessions/hold sessions/lease sessions/loop terminal terminal/keyboard",
 	"sessions":                  "agent api detect detect/tail detect/watch keys sessions/account sessions/cgroup sessions/clients sessions/command sessions/deliver sessions/events sessions/gates sessions/gates/begin sessions/gates/gate sessions/gates/transcript sessions/hold sessions/lease sessions/life sessions/loop sessions/mail sessions/notify sessions/outbox sessions/process sessions/prompts sessions/screen sessions/track sessions/worktree terminal",
 
 	"metrics": "agent audit audit/ship sessions sessions/deliver sessions/events sshd",
