@@ -70,6 +70,7 @@ type Clients struct {
 	followers     map[Follower]*Member
 	comings       comings
 	typing        typing
+	pasting       pasting // the fast path changes it while the loop sleeps
 	input         input
 	fastPath      fastPath
 	size          sizing
@@ -92,8 +93,8 @@ func New(env Env) *Clients {
 	}
 }
 
-// Begin has nothing to do: clients look at any program.
-func (c *Clients) Begin(time.Time) {}
+// Begin forgets what the program before was typed: clients look at any program.
+func (c *Clients) Begin(time.Time) { c.pasting = pasting{} }
 
 // End has nothing to do either: see ProgramEnded.
 func (c *Clients) End() {}

@@ -3,8 +3,10 @@ package clients
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -463,5 +465,76 @@ func TestClipboardKeepsTheNewest(t *testing.T) {
 	}
 	if n := <-m.Notices(); n.Kicked != "gone" {
 		t.Errorf("notice %+v", n)
+	}
+}
+
+// TestPasteOfTwoParts: another client takes control between two parts of a paste. What it types waits for the paste's end, or
+// comes after an end that Berth types; the rest of the paste isn't typed as keys then.
+func TestPasteOfTwoParts(t *testing.T) {
+	other := loop.Claim{Actor: actor("x"), Takeover: true, Verb: "input"}
+	d := newDesk(t)
+	a := d.join("a", 50, 10)
+	say := func(text string) {
+		t.Helper()
+		if err := a.Type(t.Context(), []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say("\x1b[200~one\r")
+	var busy *lease.BusyError
+	if _, err := d.begin(other); !errors.As(err, &busy) || !busy.Delivering {
+		t.Errorf("amid a paste: %v", err)
+	}
+	say("two\x1b[20")
+	say("1~")
+	if err := d.Deliver(t.Context(), other, []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	say("\x1b[200~three\r")
+	d.now = d.now.Add(lease.DefaultCutAfter)
+	if err := d.Deliver(t.Context(), other, []byte("y")); err != nil {
+		t.Fatal(err)
+	}
+	say("four\r")
+	say("five\r\x1b[201~k")
+	say("\x1b[200~five")
+	d.now = d.now.Add(lease.DefaultCutAfter)
+	if err := d.Deliver(t.Context(), other, []byte("v")); err != nil {
+		t.Fatal(err)
+	}
+	d.now = d.now.Add(restWithin)
+	say("l")
+	say("\x1b[200~six")
+	a.Leave()
+	if err := d.Deliver(t.Context(), other, []byte("z")); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"\x1b[200~one\r", "two\x1b[20", "1~", "x", "\x1b[200~three\r", "\x1b[201~", "y", "k", "\x1b[200~five", "\x1b[201~", "v", "l", "\x1b[200~six", "\x1b[201~", "z"}
+	if !slices.Equal(d.typed, want) {
+		t.Errorf("typed %q, want %q", d.typed, want)
+	}
+}
+
+// TestFastPathAmidAPaste: the fast path types nothing amid another client's paste.
+func TestFastPathAmidAPaste(t *testing.T) {
+	d := newDesk(t)
+	a, b := d.join("a", 50, 10), d.join("b", 50, 10)
+	if err := a.Type(t.Context(), []byte("\x1b[200~one")); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Take(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d.OpenFastPath()
+	if b.TryType([]byte("1"), func(error) {}) {
+		t.Errorf("typed %q", d.typed)
+	}
+	d.CloseFastPath()
+	d.now = d.now.Add(lease.DefaultCutAfter)
+	if err := b.Type(t.Context(), []byte("1")); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"\x1b[200~one", "\x1b[201~", "1"}; !slices.Equal(d.typed, want) {
+		t.Errorf("typed %q, want %q", d.typed, want)
 	}
 }

@@ -30,6 +30,9 @@ func (c *Clients) begin(claim loop.Claim) (lease.Grant, error) {
 	if _, err := c.reach(); err != nil {
 		return lease.Grant{}, err
 	}
+	if err := c.afterPaste(claim.Client); err != nil {
+		return lease.Grant{}, err
+	}
 	grant, changes, err := c.lease.Begin(c.env.Now(), claim.Writer(true), lease.Want{Lease: claim.Lease, Takeover: claim.Takeover})
 	c.tell(changes)
 	return grant, err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -116,9 +117,16 @@ func (m *Member) Type(ctx context.Context, data []byte) error {
 		if err := c.leaseOnType(m); err != nil {
 			return err
 		}
+		if err := c.afterPaste(m.Client); err != nil {
+			return err
+		}
 		c.input.typed(c.env.Now())
 		answer := make(chan error, 1)
 		written.Store(&answer)
+		if data = c.pasting.typed(m.Client, data, c.env.Now()); len(data) == 0 {
+			answer <- nil
+			return nil
+		}
 		return holder.Type(data, m.markFor(data), func(err error) { answer <- err })
 	})
 	if err != nil {
@@ -130,6 +138,26 @@ func (m *Member) Type(ctx context.Context, data []byte) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// afterPaste lets a client type only after another one's paste. One that has no end for 5 s, or whose client has left, is
+// ended for it.
+func (c *Clients) afterPaste(client string) error {
+	p := &c.pasting
+	until := p.until(client)
+	if until.IsZero() {
+		return nil
+	}
+	if c.members[p.by] == nil {
+		*p = pasting{}
+	} else if c.env.Now().Before(until) {
+		h, _ := c.lease.Holder()
+		return &lease.BusyError{Holder: h, Delivering: true, Retry: until}
+	} else {
+		p.cut = true
+	}
+	_, err := c.env.Holder().InputLater([]byte(keyboard.PasteEnd), loop.Mark{By: loop.Berth, Verb: "attach"}.JSON())
+	return err
 }
 
 // sameQuestion returns a function for the loop. It returns an error once the session asks something else than at the
@@ -201,7 +229,15 @@ func (m *Member) TryType(data []byte, answered func(error)) bool {
 	if m.mayWrite() != nil {
 		return false
 	}
-	return m.clients.fastPath.use(m.Client, m.clients.env.Now, func(holder Holder) error {
+	c := m.clients
+	return c.fastPath.use(m.Client, c.env.Now, func(holder Holder) error {
+		if c.pasting.bars(m.Client) {
+			return errBarred
+		}
+		c.pasting.typed(m.Client, data, c.env.Now())
 		return holder.Type(data, m.markFor(data), func(err error) { answered(inputError(err)) })
 	})
 }
+
+// errBarred says that the loop has to see what is typed.
+var errBarred = errors.New("a paste has no end")
