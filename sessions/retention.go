@@ -165,7 +165,7 @@ func (r *Registry) remove(ctx context.Context, s *Session, by Actor, why string,
 	var tree *TreeEnd
 	err = s.clearAfter(ctx, lost)
 	if err == nil {
-		tree, err = r.leaveTree(ctx, s, discard)
+		tree, err = r.leaveTree(ctx, s, by, discard)
 	}
 	if err != nil {
 		_ = s.do(context.WithoutCancel(ctx), func(c *core) { c.life.EndRemoval() }) // a loop that has ended starts nothing

@@ -106,13 +106,13 @@ func (r *Registry) leftTrees() (left []Worktree) {
 
 // leaveTree removes the worktree of a session that is about to be removed, or
 // writes down that it stays.
-func (r *Registry) leaveTree(ctx context.Context, s *Session, discard bool) (*TreeEnd, error) {
+func (r *Registry) leaveTree(ctx context.Context, s *Session, by Actor, discard bool) (*TreeEnd, error) {
 	w, ok := treeOf(s)
 	if !ok {
 		return nil, nil
 	}
 	end := &TreeEnd{Path: w.Tree.Path, Branch: w.Tree.Branch}
-	err := r.endTree(ctx, w, discard)
+	err := r.endTree(ctx, w, by, discard)
 	if end.Removed = err == nil; end.Removed {
 		return end, nil
 	}
@@ -134,8 +134,8 @@ func (r *Registry) leaveTree(ctx context.Context, s *Session, discard bool) (*Tr
 	return end, nil
 }
 
-// endTree removes a worktree, or says in a *worktree.Kept why it stays.
-func (r *Registry) endTree(ctx context.Context, w Worktree, discard bool) error {
+// endTree removes a worktree, or says in a *worktree.Kept why it stays. It names no session that the caller doesn't see.
+func (r *Registry) endTree(ctx context.Context, w Worktree, by Actor, discard bool) error {
 	unlock, err := r.lockRepo(ctx, w.spec(), w.Tree.Repo)
 	if err != nil {
 		return err
@@ -144,6 +144,9 @@ func (r *Registry) endTree(ctx context.Context, w Worktree, discard bool) error 
 	for _, s := range r.All() {
 		st := s.Status()
 		if rel, err := filepath.Rel(w.Tree.Path, st.Cwd); st.ID != w.ID && err == nil && filepath.IsLocal(rel) {
+			if !by.Identity.Sees(st.Name, st.Tags) {
+				return &worktree.Kept{Why: "another session works in it"}
+			}
 			return &worktree.Kept{Why: fmt.Sprintf("the session %s works in it", st.Name)}
 		}
 	}
@@ -197,7 +200,7 @@ func (r *Registry) RemoveWorktree(ctx context.Context, w Worktree, by Actor, dis
 			}
 		}
 	}
-	err := r.endTree(ctx, w, discard)
+	err := r.endTree(ctx, w, by, discard)
 	var kept *worktree.Kept
 	if errors.As(err, &kept) {
 		return api.Errorf(api.CodeBadRequest, "the worktree of %s stays: %s", w.Session, kept.Why).With("session", w.Session).With("path", w.Tree.Path)
@@ -263,7 +266,7 @@ func (r *Registry) reapTrees(ctx context.Context) {
 
 func (r *Registry) reapTree(ctx context.Context, w Worktree) {
 	by := Actor{Identity: keys.Identity{Name: "berth"}}
-	err := r.endTree(ctx, w, false)
+	err := r.endTree(ctx, w, by, false)
 	if err == nil {
 		err = r.forgetTree(w, treeEvent{By: by.By(), Why: "merged", Path: w.Tree.Path, Branch: w.Tree.Branch})
 	}

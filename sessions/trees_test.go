@@ -194,7 +194,7 @@ func TestReaper(t *testing.T) {
 	if err := <-s.End(t.Context(), tester, 0); err != nil {
 		t.Fatal(err)
 	}
-	if end, err := p.reg.leaveTree(t.Context(), s, false); err != nil || end.Removed { // and then it was killed
+	if end, err := p.reg.leaveTree(t.Context(), s, tester, false); err != nil || end.Removed { // and then it was killed
 		t.Fatalf("%+v %v", end, err)
 	}
 	p.reopen()
