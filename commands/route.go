@@ -114,13 +114,13 @@ func (f Fleet) name() string {
 	return f.Name()
 }
 
-// sight is what a caller sees of the fleet's hosts.
+// sight is what a caller sees of the fleet's hosts: those that it may have sessions on, with the sessions that it sees.
 func (c *Call) sight() []registry.Host {
 	id := c.Identity()
 	if c.Fleet.Known == nil || id.Kind == keys.KindAgent {
 		return nil
 	}
-	hosts := c.Fleet.Known()
+	hosts := slices.DeleteFunc(slices.Clone(c.Fleet.Known()), func(h registry.Host) bool { return !id.SeesHost(h.Name) })
 	for i := range hosts {
 		hosts[i].Sessions = slices.DeleteFunc(slices.Clone(hosts[i].Sessions), func(s api.Session) bool { return !id.SeesOn(hosts[i].Name, s.Session, s.Tags) })
 	}
@@ -244,7 +244,7 @@ func (c *Call) routeNew(route Route) (Route, error) {
 		return route, nil
 	}
 	label, labelled := strings.CutPrefix(want, "label:")
-	hosts := c.Fleet.Known()
+	hosts := c.sight()
 	if want != "any" && !labelled {
 		if !slices.ContainsFunc(hosts, func(h registry.Host) bool { return h.Name == want }) {
 			return route, api.Errorf(api.CodeNotFound, "there is no host %s: fleet ls lists the hosts", api.Quote(want)).With("host", want)
@@ -253,7 +253,7 @@ func (c *Call) routeNew(route Route) (Route, error) {
 		return route, c.drained(want)
 	}
 	hosts = slices.DeleteFunc(append(hosts, c.Fleet.Own()), func(h registry.Host) bool {
-		return !h.Reachable || h.Draining || labelled && !slices.Contains(h.Beat.Labels, label)
+		return !c.Identity().SeesHost(h.Name) || !h.Reachable || h.Draining || labelled && !slices.Contains(h.Beat.Labels, label)
 	})
 	if len(hosts) == 0 {
 		return route, api.Errorf(api.CodeUnreachable, "no host that can be reached matches --host %s: fleet ls lists the hosts", want)

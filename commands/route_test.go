@@ -59,3 +59,40 @@ func TestManyNamesAtAGateway(t *testing.T) {
 		t.Errorf("ls: status %d, the hosts were read %d times", status, looks)
 	}
 }
+
+// TestHostsOutOfSight: to a key with sessions=, a host where it may have none isn't there. No answer shows that it is,
+// and no session is put there.
+func TestHostsOutOfSight(t *testing.T) {
+	d := newDesk(t)
+	d.Fleet = Fleet{
+		Name: func() string { return "gw" },
+		Own: func() registry.Host {
+			return registry.Host{Name: "gw", Reachable: true, Beat: registry.Beat{Running: 9}}
+		},
+		Known: func() []registry.Host {
+			return []registry.Host{
+				{Name: "box2", Reachable: true, Beat: registry.Beat{Running: 5}}, {Name: "hidden", Reachable: true, Draining: true},
+				{Name: "secret", Reachable: true, Beat: registry.Beat{Labels: []string{"gpu"}}},
+			}
+		},
+	}
+	narrowed := keys.Identity{Kind: keys.KindKey, Name: "narrowed", Role: keys.Admin, Sessions: []string{"box2/web-*"}}
+	route := func(line string) (Route, error) {
+		return d.Route(Request{Identity: func() keys.Identity { return narrowed }, Client: "c1", Line: line, In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, "")
+	}
+	for _, line := range []string{"state %s/x", "new %s/web-1 --profile p", "new web-1 --profile p --host %s"} {
+		for _, host := range []string{"hidden", "secret"} {
+			_, there := route(fmt.Sprintf(line, host))
+			_, absent := route(fmt.Sprintf(line, "nowhere"))
+			if there == nil || absent == nil || strings.ReplaceAll(there.Error(), host, "nowhere") != absent.Error() {
+				t.Errorf("%s: %v, and of no host %v", fmt.Sprintf(line, host), there, absent)
+			}
+		}
+	}
+	if to, err := route("new web-1 --profile p --host any"); err != nil || to.Here || len(to.Hosts) != 1 || to.Hosts[0] != "box2" {
+		t.Errorf("any: %+v, %v", to, err)
+	}
+	if to, err := route("new web-1 --profile p --host label:gpu"); err == nil {
+		t.Errorf("label: %+v", to)
+	}
+}
