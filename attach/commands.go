@@ -33,6 +33,9 @@ func (c *client) typed(part input) {
 	if part.freed && c.member.Status().Strict {
 		return
 	}
+	if !part.paste && c.member.Status().Strict { // any process of the session can set the newline mode, where Enter is two keys
+		b = bytes.ReplaceAll(b, []byte("\r\n"), []byte("\r"))
+	}
 	if c.pager != nil {
 		b = c.page(part)
 	}

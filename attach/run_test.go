@@ -110,10 +110,10 @@ func TestClickTakesAFreeLease(t *testing.T) {
 // TestStrictProgram: a process of the session can have a person's terminal send raw bytes for a move of the mouse, and the
 // release of each key. An agent may take both for keys.
 func TestStrictProgram(t *testing.T) {
-	const sent = "a\x1b[MC1!\x1b[M 1!\x1b[32;17;1M\x1b[<35;17;1M\x1b[49;1:1u\x1b[49;1:3u\x1b[13;1:3ub"
+	const sent = "a\r\n\x1b[MC1!\x1b[M 1!\x1b[32;17;1M\x1b[<35;17;1M\x1b[49;1:1u\x1b[49;1:3u\x1b[13;1:3ub"
 	for strict, want := range map[bool]string{
 		false: sent,
-		true:  "a\x1b[<35;17;1M\x1b[49;1:1ub",
+		true:  "a\r\x1b[<35;17;1M\x1b[49;1:1ub",
 	} {
 		t.Run(fmt.Sprint(strict), func(t *testing.T) {
 			s := newFakeSession(60, 15)

@@ -58,6 +58,18 @@ var modifierNames = map[string]int{
 	"ctrl": modCtrl, "control": modCtrl, "c": modCtrl, "super": modSuper, "cmd": modSuper,
 }
 
+// ForAnswers are the modes that the keys of an answer are encoded for. Any process of the session can set a mode, and a
+// program that knows nothing of it takes a key of several characters for several keys: Enter in newline mode also answered the
+// question after this one. The agents with drivers know the sequences of kitty's protocol, other programs may not. A program
+// that has set the mode takes a text's own character too, as terminals without the protocol send it.
+func (m Modes) ForAnswers(unknown bool) Modes {
+	m.NewLine, m.KittyFlags = false, m.KittyFlags&^(8|16)
+	if unknown {
+		m.KittyFlags, m.ModifyOther = 0, 0
+	}
+	return m
+}
+
 // EncodeKey is what a terminal in modes m sends for the key of that name: Enter,
 // Escape, Tab, BTab, Backspace, Space, Up, Down, Left, Right, Home, End, PageUp,
 // PageDown, Insert, Delete, F1 to F12, or one character; each may have Ctrl-,

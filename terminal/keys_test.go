@@ -46,6 +46,17 @@ func TestEncodeKey(t *testing.T) {
 			t.Errorf("%s in %+v: %q, %v; want %q", c.name, c.m, got, err, c.want)
 		}
 	}
+	for key, want := range map[string]string{"Enter": "\r", "1": "1", "Space": " ", "Escape": "\x1b[27u", "Up": "\x1b[A"} {
+		if got, err := EncodeKey(key, Modes{NewLine: true, KittyFlags: 1 | 8 | 16}.ForAnswers(false)); err != nil || string(got) != want {
+			t.Errorf("%s of an answer: %q, %v", key, got, err)
+		}
+	}
+	unknown := Modes{NewLine: true, KittyFlags: 1, ModifyOther: 2, AppCursor: true}.ForAnswers(true)
+	for key, want := range map[string]string{"Enter": "\r", "Escape": "\x1b", "Ctrl-u": "\x15", "Up": "\x1bOA"} {
+		if got, err := EncodeKey(key, unknown); err != nil || string(got) != want {
+			t.Errorf("%s of an answer to a program that may not know the modes: %q, %v", key, got, err)
+		}
+	}
 	for _, name := range []string{"", "Nope", "Ctrl-", "Hyper-x", "ab", "Ctrl-Ctrl", "F13", "\x1b", "Alt-\x00", "Ctrl-\u00e9", "Super-a"} {
 		if got, err := EncodeKey(name, legacy); !errors.Is(err, ErrKey) {
 			t.Errorf("%q: %q, %v; want ErrKey", name, got, err)

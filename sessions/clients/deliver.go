@@ -137,7 +137,9 @@ func (c *Clients) Press(ctx context.Context, claim loop.Claim, names []string) (
 	err := c.delivery(ctx, claim, c.sameQuestion(), func(write loop.Write) error {
 		for _, name := range names {
 			err := write(func() (<-chan error, error) {
-				data, err := terminal.EncodeKey(name, c.env.Terminal().Modes())
+				modes := c.env.Terminal().Modes()
+				modes.NewLine = false // any process of the session can set it, and Enter is one key
+				data, err := terminal.EncodeKey(name, modes)
 				if err != nil {
 					return nil, api.Errorf(api.CodeUsage, "keys: %w", err)
 				}

@@ -258,7 +258,8 @@ func (ps *Prompts) pressIf(a *answering, step agent.Step, last bool, shown *time
 		}
 		return ps.env.Link().InputLater([]byte("\x1b[O\x1b[I"), a.mark(false))
 	}
-	data, err := stepBytes(step, modes)
+	_, ruled := ps.env.Driver().(agent.RulesNamer)
+	data, err := stepBytes(step, modes.ForAnswers(ruled))
 	if err != nil {
 		return nil, err
 	}
