@@ -91,7 +91,7 @@ func (c *call) readWhole() error {
 		return err
 	}
 	for _, p := range session.Status().Requests {
-		if _, cut := fit(p); cut && p.ID == c.args.PromptID {
+		if p.ID == c.args.PromptID && !inEvent(p) {
 			return api.Errorf(api.CodeBadRequest, "not answered: this prompt is long, and wait shows only its beginning. Read it to its end by get_session, or by read_session with what: prompt, once it is the session's current prompt, and give the digest that comes with its end")
 		}
 	}

@@ -59,6 +59,28 @@ func TestLongPrompt(t *testing.T) {
 	}
 }
 
+// The events of wait have no digest of a prompt, and all fields of a server's form, whatever their names are. An answer to a
+// prompt that they don't show whole needs the digest.
+func TestPromptsOfEvents(t *testing.T) {
+	p := agent.Request{ID: "p1", Digest: "d1", Type: agent.PromptForm, Schema: json.RawMessage(`{"properties":{"name":{},"digest":{"default":"all"}}}`)}
+	event := agent.Encoded(map[string]any{"type": "prompt", "prompt": &p})
+	said := string(awaited{Events: []json.RawMessage{event}}.fit().Events[0])
+	if strings.Contains(said, "d1") || !strings.Contains(said, `"digest":{"default":"all"}`) {
+		t.Errorf("%s", said)
+	}
+	if !inEvent(&p) {
+		t.Error("a short form isn't whole")
+	}
+	p.Text = agent.Pointer(strings.Repeat("x", mostField-mostHead))
+	if inEvent(&p) {
+		t.Error("a long text is whole")
+	}
+	p.Text, p.InputTruncated, p.InputBytes = nil, true, 1000
+	if inEvent(&p) {
+		t.Error("the beginning of an input is whole")
+	}
+}
+
 // Pages of two prompts have different marks, also if their digests begin alike. A mark says nothing of the digest's end.
 func TestMarkOf(t *testing.T) {
 	const a, b = "0123456789abcdef0123456789abcdef", "0123456789abcdef0123456789abcdee"

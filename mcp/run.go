@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -369,7 +368,7 @@ func wait(ctx context.Context, c *call) (any, error) {
 func (a awaited) fit() awaited {
 	size := func(v any) int { raw, _ := json.Marshal(v); return len(raw) }
 	for i, e := range a.Events {
-		a.Events[i] = without(e, "digest")
+		a.Events[i] = unsigned(e)
 		e = a.Events[i]
 		if len(e) > mostField { // a prompt's event has all that it asks
 			var head struct {
@@ -393,35 +392,24 @@ func (a awaited) fit() awaited {
 	return a
 }
 
-// without is a JSON value without the fields of that name, at any depth.
-func without(raw json.RawMessage, name string) json.RawMessage {
-	if !bytes.Contains(raw, []byte(name)) {
-		return raw
-	}
-	var v any
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if d.Decode(&v) != nil {
-		return json.RawMessage("null") // no event is like that
-	}
-	drop(v, name)
-	out, err := json.Marshal(v)
-	if err != nil {
-		return json.RawMessage("null")
-	}
-	return out
+// mostHead is more than what an event has beside its prompt.
+const mostHead = 1_000
+
+// inEvent reports whether the events of wait show all of the prompt.
+func inEvent(p *agent.Request) bool {
+	return (!p.InputTruncated || p.InPart()) && len(agent.Encoded(p)) <= mostField-mostHead
 }
 
-func drop(v any, name string) {
-	switch v := v.(type) {
-	case []any:
-		for _, one := range v {
-			drop(one, name)
-		}
-	case map[string]any:
-		delete(v, name)
-		for _, one := range v {
-			drop(one, name)
-		}
+// unsigned is an event without the digest of its prompt. A server can name a field of its form like that: it stays.
+func unsigned(event json.RawMessage) json.RawMessage {
+	var all, prompt map[string]json.RawMessage
+	if json.Unmarshal(event, &all) != nil {
+		return json.RawMessage("null") // no event is like that
 	}
+	if json.Unmarshal(all["prompt"], &prompt) != nil || prompt["digest"] == nil {
+		return event
+	}
+	delete(prompt, "digest")
+	all["prompt"] = agent.Encoded(prompt)
+	return agent.Encoded(all)
 }
