@@ -166,16 +166,17 @@ func (f *Fold) mayForget(look string) bool {
 func (f *Fold) covered() bool { return f.m.Look.unanswered(f.now) }
 
 // unanswered reports whether the dialog has left the screen, not long ago, and no key has answered it.
-func (l *look) unanswered(now time.Time) bool {
-	return l.Key != "" && l.Taken.IsZero() && now.Sub(l.Gone) < pastFor
-}
+func (l *look) unanswered(now time.Time) bool { return l.left() && now.Sub(l.Gone) < pastFor }
+
+// left reports whether the dialog has left the screen, and no key has answered it.
+func (l *look) left() bool { return l.Key != "" && l.Taken.IsZero() && !l.Gone.IsZero() }
 
 // Covered reports whether the last dialog of a call left the screen, and no answer to it is known, also none that a hook has taken,
 // or the last of another kind, or that one may have come while
-// nothing looked. What is on the screen may be drawn over it.
+// nothing looked. What is on the screen may be drawn over it. A dialog stays open for as long as it is covered, so the time
+// makes no difference.
 func (f *Fold) Covered() bool {
-	before := look{Key: "before", Gone: f.m.Before}
-	return f.covered() && f.m.Look.Heard.IsZero() || f.m.Aside.unanswered(f.now) || f.m.Other.unanswered(f.now) || before.unanswered(f.now)
+	return f.m.Look.left() && f.m.Look.Heard.IsZero() || f.m.Aside.left() || f.m.Other.left() || !f.m.Before.IsZero()
 }
 
 // Unseen records that the terminal was drawn on until at, and that no server looked. A dialog may have come then, and been covered.

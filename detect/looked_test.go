@@ -109,11 +109,15 @@ func TestCoveredAside(t *testing.T) {
 			if got := b.fold.Covered(); got != c.want || b.fold.m.State != agent.Idle {
 				t.Errorf("%s, %s: covered %v, and it is %s", name, what, got, b.fold.m.State)
 			}
+			b.at(4400 + int(3*pastFor/time.Millisecond)).screen(agent.Reading{Composer: &agent.Composer{Empty: true}})
+			if got := b.fold.Covered(); got != c.want {
+				t.Errorf("%s, %s: covered hours later: %v", name, what, got)
+			}
 		}
 	}
 }
 
-// TestUnseen: a dialog may be covered that came while no server looked, until the composer has shown a word, or for an hour. The word
+// TestUnseen: a dialog may be covered that came while no server looked, until the composer has shown a word. The word
 // says nothing of a dialog that this server has seen.
 func TestUnseen(t *testing.T) {
 	b := newBench(t, Options{})
@@ -125,8 +129,8 @@ func TestUnseen(t *testing.T) {
 		t.Error("covered after a word was shown")
 	}
 	b.fold.Unseen(t0)
-	if b.at(3600_000).screen(agent.Reading{Composer: &agent.Composer{Empty: true}}); b.fold.Covered() {
-		t.Error("covered after an hour")
+	if b.at(3600_000).screen(agent.Reading{Composer: &agent.Composer{Empty: true}}); !b.fold.Covered() {
+		t.Error("not covered after an hour")
 	}
 	notice := agent.Dialog{Type: agent.PromptNotice, Title: "Update?", Options: []agent.Option{{Label: "Yes"}, {Label: "No"}}}
 	b.screen(agent.Reading{Dialog: &notice})
