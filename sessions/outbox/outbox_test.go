@@ -326,32 +326,38 @@ func TestDeliveryEndsForAnInterrupt(t *testing.T) {
 	}
 }
 
-// TestProven: a composer that has shown a random word is reported, so that the next message needs none.
+// TestProven: a composer that has shown a random word is reported, so that the next message needs none. A word that the terminal
+// has drawn by itself isn't.
 func TestProven(t *testing.T) {
-	b := newOutbox(t, t.TempDir())
-	now, proven := time.Now(), false
-	seen := deliver.Seen{State: agent.Idle, Paste: true, Covered: true}
-	b.env.Now = func() time.Time { return now }
-	b.env.Program = func() loop.Program { return loop.Program{State: agent.Idle, Follows: true, Reaches: true} }
-	b.env.Freshen, b.env.SaveSoon, b.env.Proven = func() {}, func() {}, func() { proven = true }
-	b.env.Seen = func() deliver.Seen {
-		seen.Reading = &agent.Reading{Composer: &agent.Composer{Mode: agent.ModeMessage, Text: b.own, Empty: b.own == ""}}
-		return seen
-	}
-	d, err := b.beginNudge(tester, Nudge{Text: "hello"}, nil, typist{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 2 { // it types the word, and sees it
-		if proven {
-			t.Fatal("reported before it was shown")
+	for mark, want := range map[string]bool{"❯ ": true, "\x1b[200~": false} {
+		b := newOutbox(t, t.TempDir())
+		now, proven := time.Now(), false
+		seen := deliver.Seen{State: agent.Idle, Paste: true, Covered: true}
+		printed := func() string { return strings.Repeat(mark+b.own, min(len(b.own), 1)) }
+		b.env.Now = func() time.Time { return now }
+		b.env.Program = func() loop.Program { return loop.Program{State: agent.Idle, Follows: true, Reaches: true} }
+		b.env.Freshen, b.env.SaveSoon, b.env.Proven = func() {}, func() {}, func() { proven = true }
+		b.env.Printed = func() int64 { return int64(len(printed())) }
+		b.env.ReadOutput = func(buf []byte, at int64) (int, error) { return copy(buf, printed()[at:]), nil }
+		b.env.Seen = func() deliver.Seen {
+			seen.Reading = &agent.Reading{Composer: &agent.Composer{Mode: agent.ModeMessage, Text: b.own, Empty: b.own == ""}}
+			return seen
 		}
-		now = now.Add(50 * time.Millisecond)
-		if _, err := b.stepNudge(d); err != nil {
+		d, err := b.beginNudge(tester, Nudge{Text: "hello"}, nil, typist{})
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	if b.own == "" || !proven {
-		t.Errorf("typed %q, reported %v", b.own, proven)
+		for range 2 { // it types the word, and sees it
+			if proven {
+				t.Fatal("reported before it was shown")
+			}
+			now = now.Add(50 * time.Millisecond)
+			if _, err := b.stepNudge(d); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if b.own == "" || proven != want {
+			t.Errorf("%q: typed %q, reported %v", mark, b.own, proven)
+		}
 	}
 }
