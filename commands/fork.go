@@ -53,8 +53,7 @@ func fork(ctx context.Context, c *Call) error {
 	if err != nil {
 		return err
 	}
-	change, err := c.changeOf(docs, s.Status().Limits)
-	if err != nil {
+	if _, err := c.changeOf(docs, s.Status().Limits); err != nil {
 		return err
 	}
 	prompt := ""
@@ -65,6 +64,10 @@ func fork(ctx context.Context, c *Call) error {
 		return err
 	}
 	if err := c.may("fork", keys.Admin, s); err != nil { // as it is after the message was read
+		return err
+	}
+	change, err := c.changeOf(docs, s.Status().Limits) // likewise: new: profiles may apply by now
+	if err != nil {
 		return err
 	}
 	made, err := c.Sessions.Fork(ctx, s, name, prompt, change, c.actor())

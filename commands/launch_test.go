@@ -1,9 +1,13 @@
 package commands
 
 import (
+	"io"
 	"runtime"
+	"strings"
+	"sync/atomic"
 	"testing"
 
+	"berth/api"
 	"berth/keys"
 )
 
@@ -50,3 +54,28 @@ func TestDocumentsOfOneCaller(t *testing.T) {
 		<-ended
 	}
 }
+
+// TestForkThatWaits: what a fork may change is judged again when its message has been read: berth.yaml may have
+// new: profiles by then.
+func TestForkThatWaits(t *testing.T) {
+	d := newDesk(t)
+	var only atomic.Bool
+	d.OnlyProfiles = only.Load
+	d.Document = func(string, []byte) (*Document, error) { return &Document{Fields: []string{"env"}}, nil }
+	if a := d.call(admin, "new web-1 --profile web"); a.status != api.StatusDone {
+		t.Fatalf("new: %+v", a)
+	}
+	message := readerFunc(func([]byte) (int, error) {
+		only.Store(true)
+		return 0, io.EOF
+	})
+	r := Request{Identity: func() keys.Identity { return admin }, Client: "c1", Line: "fork web-1 --env A=b --prompt -", In: io.MultiReader(strings.NewReader("hi"), message), Out: io.Discard, Err: io.Discard}
+	if status := d.Run(t.Context(), r); status != api.CodeDenied.Status() {
+		t.Errorf("status %d", status)
+	}
+}
+
+// readerFunc is a reader's one method.
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
