@@ -45,12 +45,12 @@ func TestSkillOfAServer(t *testing.T) {
 	for name, c := range map[string]struct {
 		question string
 		options  []string
-		yes, no  string // keys
+		yes      string // the key
 	}{
-		"by its name":          {"Do you want to proceed?", []string{" ❯ 1. Allow once", "   2. Deny"}, "1", "2"},
-		"by another one":       {`Called as "dep". Do you want to proceed?`, []string{" ❯ 1. Allow once", "   2. Allow this version of deploy (saved in your user settings)", "   3. Deny"}, "1", "3"},
-		"by a long one":        {`Called as "` + strings.Repeat("d", 45) + "\". Do you want to\n proceed?", []string{" ❯ 1. Allow once", "   2. Deny"}, "1", "2"},
-		"without a classifier": {`Called as "dep". Do you want to proceed?`, []string{" ❯ Deny", "   Allow once"}, "Down", "Enter"},
+		"by its name":          {"Do you want to proceed?", []string{" ❯ 1. Allow once", "   2. Deny"}, "1"},
+		"by another one":       {`Called as "dep". Do you want to proceed?`, []string{" ❯ 1. Allow once", "   2. Allow this version of deploy (saved in your user settings)", "   3. Deny"}, "1"},
+		"by a long one":        {`Called as "` + strings.Repeat("d", 45) + "\". Do you want to\n proceed?", []string{" ❯ 1. Allow once", "   2. Deny"}, "1"},
+		"without a classifier": {`Called as "dep". Do you want to proceed?`, []string{" ❯ Deny", "   Allow once"}, "Down"},
 	} {
 		r := skillDialog(`Use skill "deploy"?`, c.question, c.options...)
 		s := newForgery(t)
@@ -63,7 +63,7 @@ func TestSkillOfAServer(t *testing.T) {
 		if all := p.FullInput + text(p.Text); !strings.Contains(all, "Deploys the project") || strings.Contains(c.question, "Called as") && !strings.Contains(all, "Called as") {
 			t.Errorf("%s: it shows %q", name, all)
 		}
-		for kind, want := range map[agent.AnswerKind]string{agent.Accept: c.yes, agent.Deny: c.no} {
+		for kind, want := range map[agent.AnswerKind]string{agent.Accept: c.yes, agent.Deny: "Escape"} {
 			k, err := claude.Driver{}.Keys(p, agent.Answer{Kind: kind}, r.Dialog)
 			if err != nil || k.Steps[0].Key != want {
 				t.Errorf("%s: %s presses %+v, %v", name, kind, k.Steps, err)

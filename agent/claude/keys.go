@@ -259,6 +259,7 @@ func beginning(d *agent.Dialog, word string) int {
 	})
 }
 
+// permissionKeys: a call is refused by Esc, whatever number No is drawn with, because another process can have drawn the options.
 func permissionKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	if d.Subtype == "" && len(d.Options) > 0 && d.Options[0].Focused && strings.HasPrefix(d.Options[0].Label, "Yes, and tell") {
 		return agent.KeyAnswer{}, fmt.Errorf("%w: a person has started to type there, and a digit would become text; attach", agent.ErrCannot)
@@ -270,6 +271,15 @@ func permissionKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.Ke
 	yes := slices.IndexFunc(d.Options, func(o agent.Option) bool { return o.Label == optionYes || o.Label == optionAllow }) + 1
 	if yes == 0 && len(d.Options) == 2 { // beside others it allows more than this call: a text typed at the dialog replaces the first label
 		yes = beginning(d, "Yes")
+	}
+	if d.Subtype != "" {
+		return choice(a, d, yes, no)
+	}
+	switch refuses := a.Kind == agent.Deny && a.Text == "" || a.Kind == agent.ChooseOption && a.Option == no; {
+	case refuses && no > 0:
+		return agent.KeyAnswer{Steps: []agent.Step{press("Escape", d)}, Outcome: agent.OutcomeDenied}, nil
+	case a.Kind == agent.Accept && yes > 0 && d.Options[yes-1].Number > 1:
+		return agent.KeyAnswer{}, fmt.Errorf("%w: its first option isn't a plain yes; choose an option by its number", agent.ErrCannot)
 	}
 	return choice(a, d, yes, no)
 }

@@ -113,13 +113,13 @@ func TestKeys(t *testing.T) {
 		outcome string
 	}{
 		{"accept", command, agent.Answer{Kind: agent.Accept}, `1@bash`, "accepted"},
-		{"deny", command, denied(""), `3@bash`, "denied"},
+		{"deny", command, denied(""), `Escape@bash`, "denied"},
 		{"option", command, optionN(2), `2@bash`, "accepted"},
-		{"last option", command, optionN(3), `3@bash`, "denied"},
+		{"last option", command, optionN(3), `Escape@bash`, "denied"},
 		{"deny why", command, denied("use another file"), `Down@bash Down@bash2 Tab@bash_no "use another file"@bash_no_input Enter@bash_no_typed`, "denied"},
 		{"no numbers, accept", command, agent.Answer{Kind: agent.Accept}, `Down@unnumbered Enter@unnumbered_yes`, "accepted"},
-		{"no numbers, deny", command, denied(""), `Enter@unnumbered`, "denied"},
-		{"no numbers, deny from yes", command, denied(""), `Up@unnumbered_yes Enter@unnumbered`, "denied"},
+		{"no numbers, deny", command, denied(""), `Escape@unnumbered`, "denied"},
+		{"no numbers, deny from yes", command, denied(""), `Escape@unnumbered_yes`, "denied"},
 		{"no numbers, option", command, optionN(2), `Down@unnumbered Enter@unnumbered_yes`, "accepted"},
 		{"no numbers, deny why", command, denied("do it otherwise"), `Tab@unnumbered "do it otherwise"@unnumbered_no_input Enter@unnumbered_no_typed`, "denied"},
 		{"no check, stay", gateway, agent.Answer{Kind: agent.Accept}, `Enter@gateway`, "accepted"},

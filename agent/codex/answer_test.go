@@ -73,8 +73,8 @@ func TestKeys(t *testing.T) {
 	}{
 		{shell, accept, "1", agent.OutcomeAccepted, nil},
 		{shell, option(2), "2", agent.OutcomeAccepted, nil},
-		{shell, deny, "3", agent.OutcomeDenied, nil},
-		{shell, option(3), "3", agent.OutcomeDenied, nil},
+		{shell, deny, "Escape", agent.OutcomeDenied, nil},
+		{shell, option(3), "Escape", agent.OutcomeDenied, nil},
 		{shell, option(4), "", "", agent.ErrAnswer},
 		{shell, why, "", "", agent.ErrCannot},
 		{shell, words, "", "", agent.ErrAnswer},

@@ -123,7 +123,8 @@ func outcomeOf(n, yes, no int) string {
 	return agent.OutcomeAnswered
 }
 
-// permissionKeys: the first option accepts, for this call only. A denial ends the turn.
+// permissionKeys: the first option accepts, for this call only. A denial is Esc, whatever number its option is drawn with, and
+// ends the turn.
 func permissionKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	if d.Subtype == agent.SubtypeTrust {
 		return trustKeys(a, d)
@@ -134,18 +135,12 @@ func permissionKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.Ke
 		return digit(1, d, agent.OutcomeAccepted)
 	case a.Kind == agent.Deny && a.Text != "":
 		return agent.KeyAnswer{}, reasonless()
-	case a.Kind == agent.Deny && no > 0:
-		return digit(no, d, agent.OutcomeDenied)
-	case a.Kind == agent.Deny && d.Short: // the foot says that Esc cancels
+	case a.Kind == agent.Deny && (no > 0 || d.Short), a.Kind == agent.ChooseOption && a.Option > 0 && a.Option <= len(d.Options) && isNo.MatchString(d.Options[a.Option-1].Label):
 		return agent.KeyAnswer{Steps: []agent.Step{press("Escape", d)}, Outcome: agent.OutcomeDenied}, nil
 	case a.Kind == agent.ChooseOption && a.Option == 1:
 		return digit(1, d, agent.OutcomeAccepted)
 	case a.Kind == agent.ChooseOption:
-		outcome := agent.OutcomeAccepted // the other options allow more
-		if a.Option > 0 && a.Option <= len(d.Options) && isNo.MatchString(d.Options[a.Option-1].Label) {
-			outcome = agent.OutcomeDenied
-		}
-		return digit(a.Option, d, outcome)
+		return digit(a.Option, d, agent.OutcomeAccepted) // the other options allow more
 	}
 	return agent.KeyAnswer{}, wrong("accept, deny or option N")
 }

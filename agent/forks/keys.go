@@ -46,6 +46,15 @@ func Pick(a agent.Answer, d *agent.Dialog, yes, no int) (n int, outcome string, 
 	return n, outcome, nil
 }
 
+// AnswerCall answers the dialog of a call; see Choice. A refusal is Esc, whatever number its option is drawn with, because
+// another process can have drawn the options.
+func AnswerCall(a agent.Answer, d *agent.Dialog, yes, no int) (agent.KeyAnswer, error) {
+	if _, outcome, err := Pick(a, d, yes, no); err == nil && outcome == agent.OutcomeDenied {
+		return Escape(d), nil
+	}
+	return Choice(a, d, yes, no)
+}
+
 // optionEditor opens a change in an editor. Berth doesn't choose it: the editor asks again, where no client sees it.
 const optionEditor = "Modify with external editor"
 

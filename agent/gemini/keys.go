@@ -55,11 +55,10 @@ func labelled(d *agent.Dialog, label string) int {
 
 // permissionKeys: accepting allows this call only.
 func permissionKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
-	yes, no := labelled(d, "Allow once"), labelled(d, "No, suggest changes")
 	if d.Subtype == agent.SubtypeTrust {
-		yes, no = labelled(d, "Trust folder"), labelled(d, "Don't trust")
+		return forks.Choice(a, d, labelled(d, "Trust folder"), labelled(d, "Don't trust"))
 	}
-	return forks.Choice(a, d, yes, no)
+	return forks.AnswerCall(a, d, labelled(d, "Allow once"), labelled(d, "No, suggest changes"))
 }
 
 // planKeys: the option that asks for every edit is the only one with a clear meaning. Feedback

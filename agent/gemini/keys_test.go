@@ -50,13 +50,14 @@ func TestKeys(t *testing.T) {
 		err    error
 	}{
 		{"a command", exec, accept, "1 accepted", nil},
-		{"a command", exec, deny, "3 denied", nil},
+		{"a command", exec, deny, "Escape denied", nil},
+		{"a command", exec, option(3), "Escape denied", nil},
 		{"a command", exec, why, "", agent.ErrCannot},
 		{"a command", exec, option(2), "2 answered", nil},
 		{"a command", exec, option(4), "", agent.ErrAnswer},
 		{"a command", exec, words, "", agent.ErrAnswer},
 		{"a change", edit, accept, "1 accepted", nil},
-		{"a change", edit, deny, "4 denied", nil},
+		{"a change", edit, deny, "Escape denied", nil},
 		{"a change", edit, option(3), "", agent.ErrCannot},
 		{"trust", trust, accept, "1 accepted", nil},
 		{"trust", trust, deny, "3 denied", nil},

@@ -47,7 +47,7 @@ func (Driver) Keys(p *agent.Request, a agent.Answer, d *agent.Dialog) (agent.Key
 }
 
 func permissionKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
-	return forks.Choice(a, d, labelled(d, optionOnce), labelled(d, optionNo))
+	return forks.AnswerCall(a, d, labelled(d, optionOnce), labelled(d, optionNo))
 }
 
 func planKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
