@@ -91,7 +91,7 @@ func (s Shell) InAShell(l *Lab, a *Agent) {
 	s.starts(l, a, s.Command)
 	s.says(l, a, "MOCK: text warm")
 	states := follow(l)
-	l.Confirmed("MOCK: text The answer is 42.", "MOCK: text The answer is 42.")
+	l.Confirmed("MOCK: slow 10 100", "MOCK: slow 10 100") // a shorter turn may be drawn nowhere
 	a.rests(l)
 	if got := states(); got != "working idle" {
 		l.T.Errorf("states %s", got)
