@@ -182,8 +182,23 @@ func (f *Fold) Covered() bool {
 // Unseen records that the terminal was drawn on until at, and that no server looked. A dialog may have come then, and been covered.
 func (f *Fold) Unseen(at time.Time) { f.m.Before = at }
 
-// Proven records that the agent's composer has taken a word. So no dialog that came while nothing looked is open any more.
-func (f *Fold) Proven() { f.m.Before = time.Time{} }
+// Proven records that the agent's composer has taken a word that was typed at that time. So no dialog that had left the screen by then,
+// or that came while nothing looked, is open any more.
+func (f *Fold) Proven(typed time.Time) {
+	m := &f.m
+	if m.Before.Before(typed) {
+		m.Before = time.Time{}
+	}
+	for _, l := range f.lastLooks() {
+		switch {
+		case !l.left() || !l.Gone.Before(typed):
+		case l == &m.Look:
+			l.Heard = typed // its call may be reported late all the same
+		default:
+			l.Taken = typed
+		}
+	}
+}
 
 // asksAside reports whether the dialog's answer allows something although it is about no call: a plan of the turn before,
 // or trust.

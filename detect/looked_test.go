@@ -117,26 +117,39 @@ func TestCoveredAside(t *testing.T) {
 	}
 }
 
-// TestUnseen: a dialog may be covered that came while no server looked, until the composer has shown a word. The word
-// says nothing of a dialog that this server has seen.
-func TestUnseen(t *testing.T) {
-	b := newBench(t, Options{})
-	b.fold.Unseen(t0)
-	if b.at(1000); !b.fold.Covered() || b.fold.Leaves().IsZero() {
-		t.Error("not covered after a time without a server")
-	}
-	if b.fold.Proven(); b.fold.Covered() {
-		t.Error("covered after a word was shown")
-	}
-	b.fold.Unseen(t0)
-	if b.at(3600_000).screen(agent.Reading{Composer: &agent.Composer{Empty: true}}); !b.fold.Covered() {
-		t.Error("not covered after an hour")
-	}
-	notice := agent.Dialog{Type: agent.PromptNotice, Title: "Update?", Options: []agent.Option{{Label: "Yes"}, {Label: "No"}}}
-	b.screen(agent.Reading{Dialog: &notice})
-	b.at(3602_000).screen(agent.Reading{Composer: &agent.Composer{Empty: true}})
-	if b.fold.Proven(); !b.fold.Covered() {
-		t.Error("a word has answered a dialog")
+// TestProven: a composer that has shown a word takes no dialog that had left the screen before the word was typed, or that came while
+// no server looked. One that left later may be covered all the same.
+func TestProven(t *testing.T) {
+	at := func(ms int) time.Time { return t0.Add(time.Duration(ms) * time.Millisecond) }
+	tool := dialog("Bash").Dialog
+	for name, d := range map[string]*agent.Dialog{
+		"none":     nil,
+		"a call":   tool,
+		"a notice": {Type: agent.PromptNotice, Title: "Update?", Options: []agent.Option{{Label: "Yes"}, {Label: "No"}}},
+		"trust":    {Type: agent.PromptPermission, Subtype: agent.SubtypeTrust, Title: "Trust?", Options: []agent.Option{{Label: "Yes"}, {Label: "No"}}},
+	} {
+		b := newBench(t, Options{})
+		b.hook(agent.TurnStarted, "a")
+		b.at(1000).hook(agent.TurnEnded, "a")
+		if b.fold.Covered() {
+			t.Errorf("%s: covered before it came", name)
+		}
+		if d == nil {
+			b.at(4000).fold.Unseen(at(4000))
+		} else {
+			b.at(2000).screen(agent.Reading{Dialog: d})
+			b.at(4000).screen(agent.Reading{Composer: &agent.Composer{Empty: true}})
+		}
+		b.at(9000)
+		if !b.fold.Covered() || b.fold.Leaves().IsZero() {
+			t.Errorf("%s: not covered", name)
+		}
+		if b.fold.Proven(at(3900)); !b.fold.Covered() {
+			t.Errorf("%s: a word has answered what left the screen later", name)
+		}
+		if b.fold.Proven(at(5000)); b.fold.Covered() {
+			t.Errorf("%s: covered after a word was shown", name)
+		}
 	}
 }
 

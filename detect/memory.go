@@ -182,7 +182,7 @@ type look struct {
 	Key         string
 	Since, Gone time.Time
 	Taken       time.Time // when an answer may have reached it
-	Heard       time.Time `json:",omitzero"` // when its prompt's hook took an answer, which may have been a forged hook's
+	Heard       time.Time `json:",omitzero"` // when its prompt's hook took an answer, which may have been a forged hook's, or the composer a word
 }
 
 // tally counts the answers at dialogs of one look, and the calls whose dialogs may have had it.

@@ -91,7 +91,7 @@ func (c *core) env() loop.Env {
 		Program: c.program, Exited: c.exitedError,
 		Freshen:    func() { c.track.Freshen() },
 		Seen:       func() deliver.Seen { return c.track.Seen() },
-		Proven:     func() { c.track.Proven() },
+		Proven:     func(typed time.Time) { c.track.Proven(typed) },
 		Link:       func() *hold.Link { return c.link() },
 		Note:       c.kernel.Emit.Note,
 		SaveSoon:   c.kernel.SaveSoon,

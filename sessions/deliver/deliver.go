@@ -435,7 +435,9 @@ func (m *Machine) paste(s Seen, now time.Time) Step {
 		return refuse(api.CodeAgentBusy, unpasted)
 	case !ok:
 		return refuse(api.CodeNotReady, noPaste)
-	case s.Covered && !m.typing.proven:
+	case s.Covered && m.typing.proven: // a dialog came and went since
+		return refuse(api.CodeAgentBusy, unproven)
+	case s.Covered:
 		return m.prove(s, now)
 	}
 	m.typing.text, m.typing.wrote, m.draft.before = m.o.Typed, true, s.Reading.Stashed
@@ -448,7 +450,7 @@ func (m *Machine) await(s Seen, now time.Time) Step {
 	if why := m.occupied(s); why != "" {
 		return m.retire(s, now, why)
 	}
-	if s.Covered && !m.typing.proven { // a dialog came and went since the message was typed
+	if s.Covered { // a dialog came and went since the message was typed
 		return m.retire(s, now, unproven)
 	}
 	switch {

@@ -11,7 +11,7 @@ import (
 type typing struct {
 	text   string // the last text
 	wrote  bool   // it was the message
-	proven bool   // a word that no other process knew was drawn there
+	proven bool   // a word that no other process knew was drawn there; only dialogs that left the screen later count as covered then
 }
 
 // holds says that the composer holds what was typed and not yet taken: a draft

@@ -22,7 +22,7 @@ func TestCoveredDialog(t *testing.T) {
 	s.wrote("<word>")
 	s.seen.Reading = composer("word")
 	s.wrote("U")
-	s.seen.Reading = composer("")
+	s.seen.Reading, s.seen.Covered = composer(""), false
 	s.wrote("<hello>")
 	s.seen.Reading = composer("hello")
 	s.wrote("\r")
@@ -70,6 +70,29 @@ func TestCoveredDialog(t *testing.T) {
 	s.ended(Refused, api.CodeAgentBusy)
 	if s.written != "" {
 		t.Errorf("without a paste it wrote %q", s.written)
+	}
+}
+
+// TestCoveredAfterTheWord: a dialog comes and goes once the composer has drawn the word. The message gets no Enter.
+func TestCoveredAfterTheWord(t *testing.T) {
+	for name, typed := range map[string]bool{"before the message": false, "with the message": true} {
+		s := newScene(t, Options{Proof: "word"})
+		s.seen.Covered = true
+		s.wrote("<word>")
+		s.seen.Reading = composer("word")
+		s.wrote("U")
+		s.seen.Reading, s.seen.Covered = composer(""), false
+		if typed {
+			s.wrote("<hello>")
+			s.seen.Reading, s.seen.Covered = composer("hello"), true
+			s.wrote("U")
+			s.seen.Reading = composer("")
+		}
+		s.seen.Covered = true
+		s.ended(Refused, api.CodeAgentBusy)
+		if strings.Contains(s.written, "\r") {
+			t.Errorf("%s: it wrote %q", name, s.written)
+		}
 	}
 }
 

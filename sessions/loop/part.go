@@ -89,8 +89,8 @@ type Env struct {
 	// by.
 	Freshen func()
 	Seen    func() deliver.Seen
-	// Proven records that the agent's composer has shown a word that no other process knew.
-	Proven func()
+	// Proven records that the agent's composer has shown a word that was typed at that time, and that no other process knew.
+	Proven func(typed time.Time)
 	// Link is the link to the holder; nil without a holder that answers.
 	Link func() *hold.Link
 	// Note writes an event that the server itself caused, and returns its number in the session.

@@ -49,6 +49,7 @@ type nudging struct {
 	by      loop.By
 	kept    bool            // it may stand in the composer
 	tried   int64           // offset in the output at which the word that tries the composer was typed
+	triedAt time.Time       // when that was
 	queued  *queued         // nil for one that was not queued, which has
 	direct  *queued         // a record of its own, on disk once something is typed
 	stashed bool            // it has put a draft aside
@@ -274,7 +275,7 @@ func (out *Outbox) stepNudge(d *nudging) (deliver.Step, error) {
 	if d.program != out.program {
 		return deliver.Step{}, api.Errorf(api.CodeExited, "the program of %s ended during the delivery, and was started again", out.env.Name()).With("session", out.env.Name())
 	}
-	entered := d.machine.Entered()
+	entered, proven := d.machine.Entered(), d.machine.Proven()
 	seen := out.env.Seen()
 	seen.Interrupt = out.env.Interrupt()
 	if word := d.machine.Proving(); word != "" {
@@ -284,11 +285,11 @@ func (out *Outbox) stepNudge(d *nudging) (deliver.Step, error) {
 	if !entered && d.machine.Entered() {
 		d.turn.ended = nil // what a source has reported so far, perhaps late, is of turns before
 	}
-	if d.machine.Proven() {
-		out.env.Proven()
+	if !proven && d.machine.Proven() {
+		out.env.Proven(d.triedAt)
 	}
 	if word := d.machine.Proving(); word != "" && word != out.own { // after a crash it isn't a person's draft
-		out.own, d.tried = word, out.env.Printed()
+		out.own, d.tried, d.triedAt = word, out.env.Printed(), out.env.Now()
 		out.env.SaveSoon()
 	}
 	if d.machine.Typed() && !d.kept { // from here on it may stand in the composer

@@ -331,12 +331,12 @@ func TestDeliveryEndsForAnInterrupt(t *testing.T) {
 func TestProven(t *testing.T) {
 	for mark, want := range map[string]bool{"❯ ": true, "\x1b[200~": false} {
 		b := newOutbox(t, t.TempDir())
-		now, proven := time.Now(), false
+		now, proven := time.Now(), []time.Time(nil)
 		seen := deliver.Seen{State: agent.Idle, Paste: true, Covered: true}
 		printed := func() string { return strings.Repeat(mark+b.own, min(len(b.own), 1)) }
 		b.env.Now = func() time.Time { return now }
 		b.env.Program = func() loop.Program { return loop.Program{State: agent.Idle, Follows: true, Reaches: true} }
-		b.env.Freshen, b.env.SaveSoon, b.env.Proven = func() {}, func() {}, func() { proven = true }
+		b.env.Freshen, b.env.SaveSoon, b.env.Proven = func() {}, func() {}, func(typed time.Time) { proven = append(proven, typed) }
 		b.env.Printed = func() int64 { return int64(len(printed())) }
 		b.env.ReadOutput = func(buf []byte, at int64) (int, error) { return copy(buf, printed()[at:]), nil }
 		b.env.Seen = func() deliver.Seen {
@@ -347,8 +347,9 @@ func TestProven(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range 2 { // it types the word, and sees it
-			if proven {
+		begun := now
+		for n := range 3 { // it types the word, sees it, and goes on
+			if n < 2 && proven != nil {
 				t.Fatal("reported before it was shown")
 			}
 			now = now.Add(50 * time.Millisecond)
@@ -356,8 +357,8 @@ func TestProven(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if b.own == "" || proven != want {
-			t.Errorf("%q: typed %q, reported %v", mark, b.own, proven)
+		if b.own == "" || len(proven) != map[bool]int{true: 1}[want] || want && !proven[0].Equal(begun.Add(50*time.Millisecond)) {
+			t.Errorf("%q: typed %q, reported for %v", mark, b.own, proven)
 		}
 	}
 }

@@ -91,8 +91,8 @@ func (t *Track) TakesReply(answer []byte) bool {
 // keyLike matches an answer in the form that keys have, such as the position of the cursor.
 var keyLike = regexp.MustCompile(`^\x1b\[[0-9;]+[A-Za-z]$`)
 
-// Proven records that the agent's composer has shown a word that no other process knew.
-func (t *Track) Proven() { t.d.fold.Proven() }
+// Proven records that the agent's composer has shown a word that was typed at that time, and that no other process knew.
+func (t *Track) Proven(typed time.Time) { t.d.fold.Proven(typed) }
 
 // Seen is what a delivery checks before each step.
 func (t *Track) Seen() deliver.Seen {
