@@ -152,9 +152,11 @@ func (m *Machine) undecided(s Seen, box *agent.Composer) Outcome {
 		o.Unseen = m.first
 		return o
 	}
-	left := m.holds(s, box)
-	why := "Enter was pressed, and nothing says that the message was taken"
-	if left {
+	left, why := m.holds(s, box), "Enter was pressed, and nothing says that the message was taken"
+	switch {
+	case s.Unread > 0: // typed again it would arrive twice
+		left, why = false, "Enter was pressed, and its program has not read it"
+	case left:
 		why = "Enter had no effect: the composer still holds the message"
 	}
 	return Outcome{Verdict: Unconfirmed, Code: api.CodeUnconfirmed, Evidence: why, Left: left}

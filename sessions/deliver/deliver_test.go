@@ -464,7 +464,7 @@ func TestBrokenLine(t *testing.T) {
 	s = sent()
 	entered = s.now
 	s.ended(Unconfirmed, api.CodeUnconfirmed)
-	if took := s.now.Sub(entered); !s.done.Left || took > readFor+100*time.Millisecond || s.written != "<hello>\r" {
+	if took := s.now.Sub(entered); s.done.Left || took > readFor+100*time.Millisecond || s.written != "<hello>\r" {
 		t.Errorf("after %v %q %+v", took, s.written, s.done)
 	}
 }
@@ -751,6 +751,32 @@ func TestInterruptWaits(t *testing.T) {
 	}
 }
 
+// TestEnterThatIsNotRead: a program that hasn't read Enter yet may take the message later, although its composer holds it still.
+// It isn't left there, because a queued message that is left is typed again.
+func TestEnterThatIsNotRead(t *testing.T) {
+	for unread, left := range map[int]bool{6: false, 0: true, -1: true} {
+		s := newScene(t, Options{})
+		s.wrote("<hello>")
+		s.seen.Reading = composer("hello")
+		s.wrote("\r")
+		s.seen.Unread, s.seen.Held = unread, true
+		s.ended(Unconfirmed, api.CodeUnconfirmed)
+		if s.done.Left != left {
+			t.Errorf("%d bytes are unread: %+v", unread, s.done)
+		}
+	}
+}
+
+// TestHeldFromTheStart: nothing is typed at a program that is stopped.
+func TestHeldFromTheStart(t *testing.T) {
+	s := newScene(t, Options{})
+	s.seen.Held = true
+	s.ended(Refused, api.CodeAgentBusy)
+	if s.written != "" || s.done.Evidence != WhyHeld {
+		t.Errorf("it wrote %q, and ended with %+v", s.written, s.done)
+	}
+}
+
 // TestHeld: no Enter, and no second one, is pressed while another process has the terminal keep it.
 func TestHeld(t *testing.T) {
 	for _, released := range []bool{false, true} {
@@ -783,7 +809,7 @@ func TestHeld(t *testing.T) {
 				s.seen.Reading = composer("")
 			}
 		}
-		if s.done == nil || !released && (s.done.Code != api.CodeAgentBusy || s.done.Evidence != "another process holds its terminal") {
+		if s.done == nil || !released && (s.done.Code != api.CodeAgentBusy || s.done.Evidence != WhyHeld) {
 			t.Errorf("released %v: ended as %+v", released, s.done)
 		}
 	}

@@ -190,7 +190,11 @@ func (out *Outbox) queueTask(typer agent.MessageTyper, now time.Time) task {
 		q.park(step.Done.Evidence)
 		return task{wait: taskEvery}
 	case len(step.Write) == 0:
-		if now.Sub(q.Since.Time) > taskAgain {
+		switch {
+		case now.Sub(q.Since.Time) <= taskAgain:
+		case seen.Held:
+			q.park(deliver.WhyHeld)
+		default:
 			q.park("its screen is at no rest")
 		}
 		return task{wait: taskPace}

@@ -105,7 +105,7 @@ func (t *Track) Seen() deliver.Seen {
 		Unread: process.Unread(pid), Held: process.Held(pid, keys), Computes: process.Computing(pid), Covered: !ruled && d.fold.Covered(),
 	}
 	seen.Unpasted = s.pasted && !seen.Paste || keys && (process.Changes(pid) || t.AgentPID() != pid && process.Changes(t.AgentPID()))
-	seen.Held = seen.Held || t.AgentPID() != pid && process.Held(t.AgentPID(), keys) || seen.Covered && t.env.Shared()
+	seen.Held = seen.Held || process.Halted(pid) || t.AgentPID() != pid && process.Stopped(t.AgentPID()) || t.AgentPID() != pid && process.Held(t.AgentPID(), keys) || seen.Covered && t.env.Shared()
 	written, _ := t.env.Link().Written()
 	if d.waking.live && s.due.IsZero() && !t.Gone() && !t.env.Unsettled() && term.Offset() >= written && !d.fold.Stirs() {
 		seen.Reading = s.reading
