@@ -132,13 +132,14 @@ const maxQuestions = 16
 var (
 	pickHead    = regexp.MustCompile(`(?:^|\s)(\d{1,9})=`)
 	pickOptions = regexp.MustCompile(`^\d+(,\d+)*$`)
+	pickQuoted  = regexp.MustCompile(`^("[^"]*"|'[^']*')(\s|$)`)
 	pickUnclear = regexp.MustCompile(`^\d+,`)
 )
 
 // readPicks reads 1=2 2=1,3 3=words: for each question its options, or an answer in words. The
-// words end where the next question starts.
+// words end where the next question starts, outside of quotes.
 func readPicks(tail string) ([]agent.QuestionPick, error) {
-	heads := pickHead.FindAllStringSubmatchIndex(tail, -1)
+	heads := pickHeads(tail)
 	if len(heads) == 0 || strings.TrimSpace(tail[:heads[0][0]]) != "" {
 		return nil, errors.New("answer needs Q=N or Q=WORDS for each question, such as 1=2 2=1,3 3=neither")
 	}
@@ -163,6 +164,21 @@ func readPicks(tail string) ([]agent.QuestionPick, error) {
 		}
 	}
 	return each, nil
+}
+
+// pickHeads finds where each answer starts, and its number.
+func pickHeads(tail string) (heads [][]int) {
+	quoted := 0 // where the quotes of the answer before end
+	for _, head := range pickHead.FindAllStringSubmatchIndex(tail, -1) {
+		if head[0] < quoted {
+			continue
+		}
+		heads = append(heads, head)
+		if in := pickQuoted.FindStringSubmatch(tail[head[1]:]); in != nil {
+			quoted = head[1] + len(in[1])
+		}
+	}
+	return heads
 }
 
 // readPick reads the answer to one question. Numbers are options; quoted text is words; all else

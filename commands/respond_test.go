@@ -14,15 +14,18 @@ func TestReadPicks(t *testing.T) {
 	text := func(text string) agent.QuestionPick { return agent.QuestionPick{Text: text, Bare: true} }
 	quoted := func(text string) agent.QuestionPick { return agent.QuestionPick{Text: text} }
 	for words, want := range map[string][]agent.QuestionPick{
-		"1=2":                        {pick(2)},
-		"1=2 2=1,3":                  {pick(2), pick(1, 3)},
-		"2=1\t1=3":                   {pick(3), pick(1)},
-		"1=neither of them":          {text("neither of them")},
-		"1=use redis, please 2=2":    {text("use redis, please"), pick(2)},
-		`1="two words" 2='and more'`: {quoted("two words"), quoted("and more")},
-		"1=a=b c=d":                  {text("a=b c=d")},
-		`1="1,x"`:                    {quoted("1,x")},
-		"3=2":                        {{}, {}, pick(2)}, // the driver says what is missing
+		"1=2":                          {pick(2)},
+		"1=2 2=1,3":                    {pick(2), pick(1, 3)},
+		"2=1\t1=3":                     {pick(3), pick(1)},
+		"1=neither of them":            {text("neither of them")},
+		"1=use redis, please 2=2":      {text("use redis, please"), pick(2)},
+		`1="two words" 2='and more'`:   {quoted("two words"), quoted("and more")},
+		`1="keep 2=1 ratio" 2='a 1=1'`: {quoted("keep 2=1 ratio"), quoted("a 1=1")},
+		`1='tis so 2=1`:                {text("'tis so"), pick(1)},
+		`1="a"b 2=1`:                   {text(`"a"b`), pick(1)},
+		"1=a=b c=d":                    {text("a=b c=d")},
+		`1="1,x"`:                      {quoted("1,x")},
+		"3=2":                          {{}, {}, pick(2)}, // the driver says what is missing
 	} {
 		got, err := readPicks(words)
 		if err != nil || !reflect.DeepEqual(got, want) {
