@@ -253,10 +253,14 @@ func TestFocusIsNoKey(t *testing.T) {
 	a := d.join("a", 50, 10)
 	for data, focus := range map[string]bool{"1": false, "\x1b[I": true, "\x1b[O": true, "\x1b[I1": false, "\x1b": false,
 		"\x1b[<35;9;9M": true, "\x1b[<35;9;9M\x1b[<35;8;9M\x1b[I": true, "\x1b[<0;9;9M": false, "\x1b[<35;9;9M\x1b[<0;9;9M": false, "\x1b[<64;9;9M": false, "\x1b[<35;9;9M1": false} {
+		d.now = d.now.Add(time.Second)
 		if err := a.Type(t.Context(), []byte(data)); err != nil {
 			t.Fatal(err)
 		}
 		d.Tick(d.now.Add(10 * time.Second))
+		if typed := d.PersonAt().Equal(d.now); typed == focus {
+			t.Errorf("%q: a person typed: %v", data, typed)
+		}
 		if m := d.Mark(); m.Focus != focus || !m.Typed || m.By != a.By() {
 			t.Errorf("%q: %+v", data, m)
 		}

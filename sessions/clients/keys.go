@@ -46,12 +46,14 @@ type input struct {
 	mark   loop.Mark // what it says
 }
 
-// typed notes keystrokes of a member.
-func (in *input) typed(at time.Time) {
+// typed notes what a member typed. keys: a person did, which a report of the window isn't.
+func (in *input) typed(at time.Time, keys bool) {
 	if in.unread.IsZero() {
 		in.unread = at
 	}
-	in.person = at
+	if keys {
+		in.person = at
+	}
 }
 
 // due is when the records of keystrokes are read; zero: there are none.

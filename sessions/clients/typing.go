@@ -51,7 +51,7 @@ func (c *Clients) inputRecord(r hold.Record) error {
 	in := &c.input
 	m := in.read(d.Mark)
 	in.last = c.env.OnClock(r.Time.Time)
-	if m.ByPerson() && in.last.After(in.person) {
+	if m.ByPerson() && !m.Focus && in.last.After(in.person) {
 		in.person = in.last
 	}
 	c.env.Active()
@@ -120,7 +120,7 @@ func (m *Member) Type(ctx context.Context, data []byte) error {
 		if err := c.afterPaste(m.Client); err != nil {
 			return err
 		}
-		c.input.typed(c.env.Now())
+		c.input.typed(c.env.Now(), !noKey(data))
 		answer := make(chan error, 1)
 		written.Store(&answer)
 		if data = c.pasting.typed(m.Client, data, c.env.Now()); len(data) == 0 {
@@ -216,7 +216,7 @@ func (c *Clients) CloseFastPath() {
 	if h, ok := c.lease.Holder(); ok { // the member that typed: the loop has slept since
 		_, changes, _ := c.lease.Type(typed, h.Client)
 		c.tell(changes)
-		c.input.typed(typed)
+		c.input.typed(typed, true)
 	}
 }
 
@@ -226,7 +226,7 @@ func (c *Clients) CloseFastPath() {
 // is called later, from any goroutine, with what Type would have returned; it must
 // not wait.
 func (m *Member) TryType(data []byte, answered func(error)) bool {
-	if m.mayWrite() != nil {
+	if m.mayWrite() != nil || noKey(data) {
 		return false
 	}
 	c := m.clients
