@@ -63,9 +63,9 @@ var modifierNames = map[string]int{
 // question after this one. The agents with drivers know the sequences of kitty's protocol, other programs may not. A program
 // that has set the mode takes a text's own character too, as terminals without the protocol send it.
 func (m Modes) ForAnswers(unknown bool) Modes {
-	m.NewLine, m.KittyFlags = false, m.KittyFlags&^(8|16)
+	m.NewLine, m.ModifyOther, m.KittyFlags = false, 0, m.KittyFlags&^(8|16)
 	if unknown {
-		m.KittyFlags, m.ModifyOther = 0, 0
+		m.KittyFlags = 0
 	}
 	return m
 }

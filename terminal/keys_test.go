@@ -46,10 +46,13 @@ func TestEncodeKey(t *testing.T) {
 			t.Errorf("%s in %+v: %q, %v; want %q", c.name, c.m, got, err, c.want)
 		}
 	}
-	for key, want := range map[string]string{"Enter": "\r", "1": "1", "Space": " ", "Escape": "\x1b[27u", "Up": "\x1b[A"} {
+	for key, want := range map[string]string{"Enter": "\r", "1": "1", "Space": " ", "Escape": "\x1b[27u", "Up": "\x1b[A", "Ctrl-d": "\x1b[100;5u"} {
 		if got, err := EncodeKey(key, Modes{NewLine: true, KittyFlags: 1 | 8 | 16}.ForAnswers(false)); err != nil || string(got) != want {
 			t.Errorf("%s of an answer: %q, %v", key, got, err)
 		}
+	}
+	if got, err := EncodeKey("Ctrl-d", Modes{ModifyOther: 2}.ForAnswers(false)); err != nil || string(got) != "\x04" {
+		t.Errorf("Ctrl-d of an answer: %q, %v", got, err)
 	}
 	unknown := Modes{NewLine: true, KittyFlags: 1, ModifyOther: 2, AppCursor: true}.ForAnswers(true)
 	for key, want := range map[string]string{"Enter": "\r", "Escape": "\x1b", "Ctrl-u": "\x15", "Up": "\x1bOA"} {
