@@ -299,7 +299,8 @@ var drawnOfCall = map[string][]string{
 }
 
 // LoggedCall: the dialogs of tools without a title of their own may hide any field. That of a
-// server's tool draws the whole input, but may have a name that the server chose.
+// server's tool draws the whole input, but may have a name that the server chose, and has no room after tabs in
+// the names of fields.
 func (d Driver) LoggedCall(dialog *agent.Dialog, tool string, input json.RawMessage) (shown agent.Match, undrawn string) {
 	if tool == "Bash" && dialog.Tool == tool && !dialog.Cut && !begun(dialog, linesOf(tool, input)) {
 		return agent.NoMatch, "" // as the comparison would say, in less time
@@ -307,6 +308,8 @@ func (d Driver) LoggedCall(dialog *agent.Dialog, tool string, input json.RawMess
 	shown = d.Match(dialog, request(tool, input, ""))
 	const server = "mcp__"
 	switch served := strings.HasPrefix(tool, server); {
+	case served && shown < agent.AlikeMatch && mayServe(dialog, input):
+		return agent.PartMatch, "tool: " + tool + "\ninput: " + agent.Compact(input)
 	case served && shown == agent.NoMatch && strings.HasPrefix(dialog.Tool, server):
 		return agent.PartMatch, strings.TrimSuffix("tool: "+tool+"\n"+beside(input), "\n")
 	case served:

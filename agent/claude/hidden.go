@@ -79,7 +79,7 @@ func hiddenUpTo(line string) int {
 
 // Draws looks for one of the call's texts in a dialog whose title names no tool.
 func (Driver) Draws(d *agent.Dialog, tool string, input json.RawMessage) bool {
-	if d.Tool != "" || d.Cut {
+	if d.Tool != "" || d.Cut || strings.HasPrefix(tool, "mcp__") && mayServe(d, input) {
 		return true
 	}
 	text := d.Title + " " + d.Asked + " " + d.Question + " " + strings.Join(rowsOf(d.Rows), " ")
@@ -108,6 +108,9 @@ func (Driver) Hides(tool string, input json.RawMessage) bool {
 }
 
 func hides(tool string, input json.RawMessage) bool {
+	if strings.HasPrefix(tool, "mcp__") && !drawsWhole(input) {
+		return true
+	}
 	return !strings.HasPrefix(tool, "mcp__") && !reads[tool] && beside(input, drawnOfCall[tool]...) != "" || overflow(linesOf(tool, input), leastCols)
 }
 

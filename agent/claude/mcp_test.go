@@ -1,8 +1,10 @@
 package claude_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"berth/agent"
 	"berth/agent/claude"
@@ -95,5 +97,61 @@ func TestForgedCall(t *testing.T) {
 		if keyed := s.keyed(id, r.Dialog); keyed != c.keyed {
 			t.Errorf("%s: a key answers the reported prompt: %v", name, keyed)
 		}
+	}
+}
+
+// TestNamesWithoutRoom: 2.1.197 draws the names of a call's fields as they are, and nothing that has no room after tabs. The prompt
+// says what the session log has of such a call, also once the call was reported as over.
+func TestNamesWithoutRoom(t *testing.T) {
+	tabs := strings.Repeat(`\t`, 40)
+	asks := func(row string) *agent.Reading {
+		return draw(80, 40, strings.Join([]string{strings.Repeat("─", 80), " Tool use", "", "   " + row, "", "", "   It lists", "",
+			" Do you want to proceed?", " ❯ 1. Yes", "   2. No", "", " Esc to cancel · Tab to amend"}, "\n"))
+	}
+	for name, c := range map[string]struct {
+		row, input string
+	}{
+		"a part":            {"lab - wipe(a", `{"a` + tabs + `":1,"path":"/hidden"}`},
+		"a whole one":       {"lab - wipe(a: 1) (MCP)", `{"a: 1) (MCP)` + tabs + `":1,"path":"/hidden"}`},
+		"another tool's":    {"lab - wipe(a: 1) (MCP)", `{"a: 1) (MCP)` + tabs + `":1,"a":"/hidden","A":1}`},
+		"in two cases":      {"lab - wipe(a", `{"a` + tabs + `":1,"path":"/hidden","Path":1}`},
+		"before any letter": {"lab - wipe(", `{"` + tabs + `a":1,"path":"/hidden"}`},
+		"characters":        {`lab - wipe(path: "/") (MCP)`, `{"path":"/` + "\U000e0061\U000e0062" + `"}`},
+	} {
+		for _, when := range []string{"before", "after", "over"} {
+			s, r := newLogged(t), asks(c.row)
+			if when == "after" {
+				s.show(r)
+			}
+			if when == "over" {
+				s.ran(1, "mcp__lab__wipe", c.input)
+			} else {
+				s.logsCalls([]string{"mcp__lab__wipe", c.input})
+			}
+			was := s.f.Status().Request
+			s.show(r)
+			s.pass(time.Second)
+			p := s.f.Status().Request
+			if p == nil || !s.keyed(p.ID, r.Dialog) || !strings.Contains(text(p.Text), "tool: mcp__lab__wipe\ninput: {") {
+				t.Errorf("%s, logged %s: %+v", name, when, p)
+			}
+			if when == "after" && was != nil && !strings.Contains(text(was.Text), "input: {") && s.keyed(was.ID, r.Dialog) {
+				t.Errorf("%s: a key answers the prompt from before the call was logged", name)
+			}
+		}
+	}
+}
+
+// TestCharactersOfCalls: many calls with characters that have no width leave the dialogs of other calls answerable.
+func TestCharactersOfCalls(t *testing.T) {
+	s, r := newLogged(t), servedCall("list")
+	for i := range 12 {
+		s.ran(i, "mcp__lab__list", fmt.Sprintf(`{"message":"done \u2764\ufe0f","n":%d}`, i))
+	}
+	s.logsCalls([]string{"mcp__lab__list", `{"a":1}`})
+	s.show(r)
+	s.pass(time.Second)
+	if p := s.f.Status().Request; p == nil || !s.keyed(p.ID, r.Dialog) || p.Text != nil {
+		t.Errorf("%+v", p)
 	}
 }

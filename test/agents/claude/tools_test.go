@@ -91,6 +91,28 @@ func TestHiddenText(t *testing.T) {
 	}
 }
 
+// TestNamesWithoutRoom: the dialog of a server's tool draws the names of fields as they are, and nothing that has no room after tabs.
+// Another process ends the hook that has the whole call. What keys then answer shows it too.
+func TestNamesWithoutRoom(t *testing.T) {
+	config := mcpConfig(t)
+	l := newStartLab(t, Ready(), nil)
+	l.start("lab", nil, nil, append([]string{"--mcp-config", config}, manual(nil)...)...)
+	l.Is("idle")
+	l.untilFile(toolsKnown(config), "listed")
+	l.offersTheModel("mcp__lab__ask")
+	l.calls("names", modelapi.Tool("mcp__lab__ask", map[string]any{`a: 1, message: "hi") (MCP)` + strings.Repeat("\t", 40): 1, "message": "hidden"}))
+	l.hookWaits()
+	l.endHooks()
+	p := l.PromptUntil("the whole call", func(p testbed.Shown) bool {
+		return p.Channel == "keys" && p.OnScreen && strings.Contains(p.Text, "hidden")
+	})
+	if shown := l.Text("screen", l.Name, "--text"); strings.Contains(shown, "hidden") {
+		t.Errorf("the dialog draws all:\n%s", shown)
+	}
+	l.Respond("keys", "denied", "--prompt", p.ID, "deny")
+	l.Is("idle")
+}
+
 // TestNote: what Claude says below a command is a part of the prompt that its hook reported.
 func TestNote(t *testing.T) {
 	since(t, 330)
