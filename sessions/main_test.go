@@ -73,7 +73,11 @@ func open(t testing.TB) *place {
 	}
 	home := t.TempDir()
 	p := &place{t: t, options: Options{
-		Drivers:  map[string]agent.Driver{agent.Generic: generic.Driver{}},
+		Drivers: map[string]agent.Driver{agent.Generic: generic.Driver{}},
+		Rights: func(id keys.Identity, _ string) (keys.Identity, error) {
+			id.Role = tester.Identity.Role
+			return id, nil
+		},
 		StateDir: t.TempDir(), RuntimeDir: sockets, Exe: exe, Berth: exe, Log: slog.New(slog.DiscardHandler), Now: time.Now,
 		Environment: Environment{
 			Server: os.LookupEnv, Home: home, User: "tester", Shell: "/bin/sh",
