@@ -36,6 +36,7 @@ type queuedTurn struct {
 	taken   bool
 	takenAt time.Time // when the wait saw it
 	moved   bool      // the state has changed since
+	seq     uint64    // of the last such event
 }
 
 // waitQueued waits for the end of the turn of a queued message. The exit status is as of nudge --wait.
@@ -71,7 +72,7 @@ func (c *Call) waitQueued(ctx context.Context, s *sessions.Session, id string) e
 			return err
 		}
 		if over {
-			return t.end(state)
+			return t.end(ctx, state)
 		}
 	}
 }
@@ -96,7 +97,7 @@ func (t *queuedTurn) event(line events.Line) (state agent.State, over bool, err 
 	if line.Type != "state_change" {
 		return "", false, nil
 	}
-	t.moved = true
+	t.moved, t.seq = true, line.Seq
 	next, _ := sessions.NextState(line.Raw)
 	switch next {
 	case agent.Idle, agent.InError, agent.Exited:
@@ -131,8 +132,17 @@ func (t *queuedTurn) quiet(ctx context.Context) (state agent.State, over bool, e
 		With("session", st.Name).With("queue_id", t.id)
 }
 
-// end answers as wait does.
-func (t *queuedTurn) end(state agent.State) error {
+// end answers as wait does, once the session's status has the last event.
+func (t *queuedTurn) end(ctx context.Context, state agent.State) error {
+	changed, stop := t.s.Subscribe()
+	defer stop()
+	for t.s.Status().StateSeq < t.seq {
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 	st := t.s.Status().State(t.c.Now())
 	if err := t.c.answer(st, func(w io.Writer) { fmt.Fprintf(w, "%s is %s\n", st.Session, state) }); err != nil {
 		return err
