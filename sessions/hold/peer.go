@@ -19,7 +19,7 @@ func checkPeer(c *net.UnixConn) error {
 	if peer.UID != os.Geteuid() && peer.UID != 0 {
 		return fmt.Errorf("user %d is not this holder's", peer.UID)
 	}
-	inside, err := descends(peer.PID, os.Getpid())
+	inside, err := descends(peer.PID, os.Getpid(), lookProcess)
 	if err != nil {
 		return err
 	}

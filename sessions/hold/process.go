@@ -1,6 +1,7 @@
 package hold
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
@@ -84,20 +85,20 @@ func below(p process, root int) (bool, error) {
 	return false, fmt.Errorf("process %d: its chain of parents doesn't end", p.pid)
 }
 
-// descends reports whether pid is root or below it.
-func descends(pid, root int) (bool, error) {
-	for range 1 << 16 { // more steps than there are pids by default: a loop
-		if pid == root {
-			return true, nil
+// descends reports whether pid is root or below it. Above a process that is hidden from this user (hidepid),
+// such as the login program of a server, nothing can be seen.
+func descends(pid, root int, read func(int) (process, error)) (bool, error) {
+	err := walkUp(pid, read, func(p process) error {
+		if p.pid == root {
+			return errBelow
 		}
-		if pid <= 1 {
-			return false, nil
-		}
-		p, err := lookProcess(pid)
-		if err != nil {
-			return false, err
-		}
-		pid = p.parent
+		return nil
+	})
+	if errors.Is(err, errBelow) {
+		return true, nil
 	}
-	return true, nil
+	return false, err
 }
+
+// errBelow ends a walk.
+var errBelow = errors.New("the process is below")

@@ -63,6 +63,32 @@ func TestWalkUp(t *testing.T) {
 	}
 }
 
+// A holder takes a server whose login program is hidden from both (hidepid).
+func TestDescendsBelowHidden(t *testing.T) {
+	table := map[int]process{
+		1: {pid: 1}, 10: {pid: 10, parent: 1}, 20: {pid: 20, parent: 10},
+		60: {pid: 60, parent: 70}, 61: {pid: 61, parent: 60}, // 70 is hidden
+	}
+	read := func(pid int) (process, error) {
+		p, ok := table[pid]
+		if !ok {
+			return p, fs.ErrNotExist
+		}
+		return p, nil
+	}
+	for _, c := range []struct {
+		pid, root int
+		want      bool
+	}{{61, 20, false}, {60, 20, false}, {61, 60, true}, {60, 60, true}, {20, 10, true}, {20, 61, false}} {
+		if got, err := descends(c.pid, c.root, read); err != nil || got != c.want {
+			t.Errorf("%d below %d: %v %v, want %v", c.pid, c.root, got, err, c.want)
+		}
+	}
+	if _, err := descends(99, 20, read); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a process that is gone: %v", err)
+	}
+}
+
 // A parent that ends while it is looked for has left its child to another: nothing
 // above is passed over.
 func TestWalkUpMoves(t *testing.T) {
