@@ -105,7 +105,8 @@ type Seen struct {
 	Typed    time.Time      // when a person last typed
 	Printed  time.Time      // when there was output last
 	Unread   int            // bytes that were typed and that the program has not read; -1 if unknown
-	Held     bool           // the program is stopped, or another process has the terminal keep what is typed: Enter would reach a later dialog
+	Held     bool           // the program is halted, or another process has the terminal keep what is typed: Enter would reach a later dialog
+	Halted   bool           // the program is stopped by a signal or by a debugger
 	Computes bool           // it has work that it wants a processor for: what it has read it may not have acted on
 	// Covered: the last dialog left the screen, and no answer to it is known. Another process may have drawn the composer over it.
 	Covered bool
@@ -304,8 +305,10 @@ func (m *Machine) occupied(s Seen) string {
 
 const openDialog = "a dialog is open"
 
-// WhyHeld is why nothing is typed while Seen.Held is set.
-const WhyHeld = "its program is stopped, or another process holds its terminal"
+const held = "its program is stopped, or another process holds its terminal"
+
+// WhyHalted is why nothing is typed while Seen.Halted is set.
+const WhyHalted = "its program is stopped"
 
 // at is the composer that is ready to be typed at; nil when there is none.
 func at(s Seen) *agent.Composer {
@@ -327,9 +330,9 @@ func (m *Machine) begin(s Seen, now time.Time) Step {
 	}
 	box := at(s)
 	switch {
-	case s.Held && m.over(now, settleFor):
-		return refuse(api.CodeAgentBusy, WhyHeld)
-	case s.Held:
+	case s.Halted && m.over(now, settleFor):
+		return refuse(api.CodeAgentBusy, WhyHalted)
+	case s.Halted:
 		return look()
 	case box == nil && m.over(now, settleFor):
 		return refuse(api.CodeAgentBusy, "its screen shows no composer that is at rest")
@@ -479,7 +482,7 @@ func (m *Machine) await(s Seen, now time.Time) Step {
 	case unread:
 		return m.retire(s, now, "it has not read what was typed")
 	case s.Held && m.over(now, m.echoWithin()):
-		return m.retire(s, now, WhyHeld)
+		return m.retire(s, now, held)
 	}
 	if m.over(now, m.echoWithin()) || m.over(now, drawnAfter) && m.mixed(at(s)) {
 		return m.retire(s, now, "the composer did not show what was typed")

@@ -767,12 +767,12 @@ func TestEnterThatIsNotRead(t *testing.T) {
 	}
 }
 
-// TestHeldFromTheStart: nothing is typed at a program that is stopped.
-func TestHeldFromTheStart(t *testing.T) {
+// TestHalted: nothing is typed at a program that is stopped.
+func TestHalted(t *testing.T) {
 	s := newScene(t, Options{})
-	s.seen.Held = true
+	s.seen.Halted = true
 	s.ended(Refused, api.CodeAgentBusy)
-	if s.written != "" || s.done.Evidence != WhyHeld {
+	if s.written != "" || s.done.Evidence != WhyHalted {
 		t.Errorf("it wrote %q, and ended with %+v", s.written, s.done)
 	}
 }
@@ -809,7 +809,7 @@ func TestHeld(t *testing.T) {
 				s.seen.Reading = composer("")
 			}
 		}
-		if s.done == nil || !released && (s.done.Code != api.CodeAgentBusy || s.done.Evidence != WhyHeld) {
+		if s.done == nil || !released && (s.done.Code != api.CodeAgentBusy || s.done.Evidence != held) {
 			t.Errorf("released %v: ended as %+v", released, s.done)
 		}
 	}

@@ -55,15 +55,19 @@ func (m *Machine) awaitProof(s Seen, now time.Time) Step {
 		return m.retire(s, now, why)
 	case m.holds(s, at(s)) && s.Echoed: // a dialog may have got it all the same
 		return m.retire(s, now, unproven)
-	case m.holds(s, at(s)):
+	case m.holds(s, at(s)) && !s.Held: // by no other program that reads the same terminal
 		m.typing.proven, m.keys = true, clearer{}
 		m.enter(clearing, now)
 		return m.clear(s, now)
 	case s.Unread > 0 && s.Computes && now.Sub(m.start) < echoMost: // it has yet to read the word
 		m.since = now
 	case m.over(now, echoFor):
+		why := unproven
+		if m.holds(s, at(s)) {
+			why = held
+		}
 		m.enter(retiring, now)
-		m.ending, m.keys = Outcome{Verdict: Refused, Code: api.CodeAgentBusy, Evidence: unproven}, clearer{}
+		m.ending, m.keys = Outcome{Verdict: Refused, Code: api.CodeAgentBusy, Evidence: why}, clearer{}
 		return m.takeBack(s, now)
 	}
 	return look()

@@ -48,6 +48,16 @@ func TestCoveredDialog(t *testing.T) {
 	s.seen.Reading = composer("")
 	s.ended(Refused, api.CodeAgentBusy)
 
+	s = covered(Options{}) // another program reads the terminal, and draws
+	s.wrote("<word>")
+	s.seen.Reading, s.seen.Held = composer("word"), true
+	s.wrote("U")
+	s.seen.Reading = composer("")
+	s.ended(Refused, api.CodeAgentBusy)
+	if s.done.Evidence != held {
+		t.Errorf("beside another reader it ended with %+v", s.done)
+	}
+
 	s = covered(Options{Stash: true})
 	s.seen.Reading = composer("a draft")
 	s.wrote("S")

@@ -192,8 +192,8 @@ func (out *Outbox) queueTask(typer agent.MessageTyper, now time.Time) task {
 	case len(step.Write) == 0:
 		switch {
 		case now.Sub(q.Since.Time) <= taskAgain:
-		case seen.Held:
-			q.park(deliver.WhyHeld)
+		case seen.Halted:
+			q.park(deliver.WhyHalted)
 		default:
 			q.park("its screen is at no rest")
 		}

@@ -96,7 +96,7 @@ func (t *Track) Proven(typed time.Time) { t.d.fold.Proven(typed) }
 
 // Seen is what a delivery checks before each step.
 func (t *Track) Seen() deliver.Seen {
-	d, term, pid := t.d, t.env.Terminal(), t.env.Child().PID
+	d, term, pid, own := t.d, t.env.Terminal(), t.env.Child().PID, t.AgentPID()
 	s := &d.screen
 	_, keys := d.driver.(agent.KeyReader)
 	_, ruled := d.driver.(agent.RulesNamer) // such a program may have no key that clears its line, and no paste
@@ -104,8 +104,9 @@ func (t *Track) Seen() deliver.Seen {
 		State: t.state, Asks: len(d.fold.Status().Requests) > 0, Paste: term.Modes().BracketedPaste, Typed: t.env.Program().PersonAt, Printed: t.env.LastOut(), Composed: s.drawing.composed, Drew: s.drawing.took,
 		Unread: process.Unread(pid), Held: process.Held(pid, keys), Computes: process.Computing(pid), Covered: !ruled && d.fold.Covered(),
 	}
-	seen.Unpasted = s.pasted && !seen.Paste || keys && (process.Changes(pid) || t.AgentPID() != pid && process.Changes(t.AgentPID()))
-	seen.Held = seen.Held || process.Halted(pid) || t.AgentPID() != pid && process.Stopped(t.AgentPID()) || t.AgentPID() != pid && process.Held(t.AgentPID(), keys) || seen.Covered && t.env.Shared()
+	seen.Unpasted = s.pasted && !seen.Paste || keys && (process.Changes(pid) || own != pid && process.Changes(own))
+	seen.Halted = process.Halted(pid) || own != pid && process.Stopped(own)
+	seen.Held = seen.Held || seen.Halted || own != pid && process.Held(own, keys) || seen.Covered && t.env.Shared()
 	written, _ := t.env.Link().Written()
 	if d.waking.live && s.due.IsZero() && !t.Gone() && !t.env.Unsettled() && term.Offset() >= written && !d.fold.Stirs() {
 		seen.Reading = s.reading
