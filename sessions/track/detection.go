@@ -50,6 +50,8 @@ type waking struct {
 	at        time.Time // when the detection went live; zero: this server started the program
 	unseen    bool      // the screen was not read since then
 	from      int64     // how much output an earlier server has read
+	taken     time.Time // when its checkpoint was taken
+	title     bool      // the title is to be read again once what it says has had time to follow the turn's end
 	restoring bool      // goLive is reading the sources; the state changes after all were read
 }
 

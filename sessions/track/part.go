@@ -173,6 +173,7 @@ func (t *Track) Resume(started, taken time.Time) error {
 	if term := t.env.Terminal(); term != nil {
 		d.waking.from = term.Offset()
 	}
+	d.waking.taken = t.env.OnClock(taken)
 	d.screen.pasted, d.screen.looked = from.Pasted, fold.Looked()
 	d.files.log = from.Log.restored(t.env.Logs(), d.oldEntry)
 	if from.Stream != nil {

@@ -58,6 +58,10 @@ func (t *Track) detect(now time.Time) {
 			return // another program is followed: its next Tick reads its sources
 		}
 	}
+	if d.waking.title && now.Sub(d.waking.at) >= WakesWithin {
+		d.waking.title = false
+		t.readTitle()
+	}
 	if t.filesChanged || d.files.log.more {
 		t.filesChanged = false
 		t.readFiles()
@@ -157,6 +161,20 @@ func (t *Track) waking(now time.Time) bool {
 	return w.unseen || !f.Deadline().IsZero() || old.State != t.state && old.Since.Before(t.recalledAt)
 }
 
+// lagging reports whether the title may be older than a turn's end that came after the checkpoint: agents draw it some 0.1 s after
+// their hooks. An earlier server would have read it before.
+func (t *Track) lagging() bool {
+	w, last := t.d.waking, t.d.fold.Status()
+	return w.restoring && last.State.Rests() && last.Since.After(w.taken)
+}
+
+// readTitle applies what the title says.
+func (t *Track) readTitle() {
+	if title := t.env.Terminal().Title(); title != "" {
+		t.facts(t.d.driver.Title(title))
+	}
+}
+
 // goLive reads the current state of each source, after all that an earlier server read was read again.
 func (t *Track) goLive(now time.Time) {
 	if t.visitorLeft(now) {
@@ -175,8 +193,8 @@ func (t *Track) goLive(now time.Time) {
 	if d.waking.restoring && term.Offset() > d.waking.from {
 		d.fold.Unseen(d.clock(now))
 	}
-	if title := term.Title(); title != "" {
-		t.facts(d.driver.Title(title))
+	if d.waking.title = t.lagging(); !d.waking.title {
+		t.readTitle()
 	}
 	t.watchFiles()
 	t.readStateFile()
@@ -210,7 +228,7 @@ func (t *Track) Due(now time.Time) (at time.Time) {
 	sooner(d.screen.due)
 	sooner(d.fold.Deadline())
 	sooner(d.does.Again)
-	if t.waking(now) {
+	if t.waking(now) || d.waking.title {
 		sooner(d.waking.at.Add(WakesWithin))
 	}
 	return at

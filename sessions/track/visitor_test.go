@@ -122,6 +122,53 @@ func TestCoveredWithoutServer(t *testing.T) {
 	}
 }
 
+// titled is a speaker whose title says that it works.
+type titled struct{ speaker }
+
+func (titled) Table() agent.Table {
+	both := []agent.Witness{{Source: agent.SourceHook}, {Source: agent.SourceTitle}}
+	return agent.Table{agent.MoveReady: both, agent.MoveWork: both, agent.MoveDone: both}
+}
+
+func (titled) Title(string) []agent.Fact {
+	return []agent.Fact{{Kind: agent.LevelIs, Level: agent.LevelBusy, Source: agent.SourceTitle, Cause: "title"}}
+}
+
+// TestTitleBehindAHook: agents draw their title after their hooks. A server that starts between the two, as it was killed, doesn't take
+// the title of before for new work, but believes one that stays.
+func TestTitleBehindAHook(t *testing.T) {
+	for name, ended := range map[string]bool{"a turn has ended since the checkpoint": true, "none has": false} {
+		b := newBench()
+		next := b.saved(t)
+		term := terminal.New(terminal.Options{Cols: 80, Rows: 24})
+		_, _ = term.Write([]byte("\x1b]0;working\a"))
+		started := time.Now().Add(-time.Hour)
+		next.env.Fresh = func() agent.Driver { return titled{} }
+		next.env.Terminal, next.env.Live = func() *terminal.Terminal { return term }, func() bool { return true }
+		next.env.Program, next.env.Waiting = func() loop.Program { return loop.Program{} }, func() []uint64 { return nil }
+		next.env.Child = func() Child { return Child{PID: 1, Started: started} }
+		if err := next.Resume(started, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if ended {
+			next.record(t, 1, agent.Fact{Kind: agent.TurnStarted, Turn: "1"})
+			next.record(t, 2, agent.Fact{Kind: agent.TurnEnded, Turn: "1", How: agent.Completed})
+		}
+		now := time.Now()
+		next.goLive(now)
+		if got := next.d.fold.Status().State; (got == agent.Working) == ended {
+			t.Errorf("%s: it is %s", name, got)
+		}
+		if due := next.Due(now); ended && due.After(now.Add(WakesWithin)) {
+			t.Errorf("%s: the title is read again at %s", name, due)
+		}
+		next.detect(now.Add(WakesWithin))
+		if got := next.d.fold.Status().State; got != agent.Working {
+			t.Errorf("%s: a second later it is %s", name, got)
+		}
+	}
+}
+
 // TestStartingAtOnce: the state of an agent that was just started in a shell is never the shell's idle, also not before the
 // agent's screen was read. One that returns to the foreground keeps the state until then.
 func TestStartingAtOnce(t *testing.T) {
