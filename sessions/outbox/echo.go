@@ -27,14 +27,15 @@ func echoed(read func(buf []byte, offset int64) (int, error), from, to int64, wo
 }
 
 // marked reports whether the end of a paste's first mark is right before the word, also without the characters that a terminal can
-// take out of what is typed.
+// take out of what is typed. It may answer such a character with a line break, or with backspaces and a blank (VKILL, VERASE).
 func marked(text []byte, word string) bool {
 	for {
 		at := bytes.Index(text, []byte(word))
 		if at < 0 {
 			return false
 		}
-		if at > 0 && slices.Contains([]byte("~02["), text[at-1]) {
+		before := bytes.TrimRight(text[:at], "\r\n\b ")
+		if n := len(before); n > 0 && slices.Contains([]byte("~02[^"), before[n-1]) {
 			return true
 		}
 		text = text[at+len(word):]

@@ -18,6 +18,13 @@ func TestEchoed(t *testing.T) {
 		"^[[200~word^[[201~":                 true,
 		"^[[200word^[[201":                   true,
 		"^[[word^[[":                         true,
+		"\x1b[200~\nword\x1b[201~\n":         true, // VKILL is ~
+		"\x1b[200~\r\nword\x1b[201~":         true,
+		"\x1b[200\b \bword\x1b[201\b \b":     true, // VERASE
+		"\x1b[200^\bword\x1b[201^\b":         true, // VLNEXT
+		"\x1b[200^R\r\n\x1b[200word":         true, // VREPRINT
+		"❯\u00a0word":                        false,
+		"\x1b[38;5;200m› word":               false,
 		"❯ word\x1b[H\x1b[200~word\x1b[201~": true,
 		strings.Repeat(".", echoMost+1):      true,
 	} {
