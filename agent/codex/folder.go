@@ -53,9 +53,9 @@ func located(input json.RawMessage, dir string) json.RawMessage {
 	return inFolder(rest, wholePath(agent.Value(folder), dir))
 }
 
-// Undrawn is the folder, if it isn't the session's. Of a server's tool it is the values that the dialog
-// doesn't draw as they are: it has one blank for all blanks and line breaks. It may leave out control,
-// direction and zero-width characters.
+// Undrawn is the folder, if it isn't the session's. Of a server's tool it is the fields that the dialog
+// doesn't draw as they are: it has one blank for all blanks and line breaks, and none at the ends. It may leave out control,
+// direction and zero-width characters. It draws a text as it draws a number.
 func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 	fields, err := agent.ReadInput(input)
 	if err != nil {
@@ -64,7 +64,7 @@ func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		text := agent.Compact(fields[name])
-		if strings.HasPrefix(tool, serverTools) && name != workdir && (strings.Contains(text, "  ") || escaped(fields[name])) {
+		if strings.HasPrefix(tool, serverTools) && name != workdir && (!plain(name) || !plain(text) || alters(fields[name])) {
 			lines = append(lines, strconv.Quote(name)+": "+text)
 		}
 	}
@@ -84,10 +84,19 @@ func wholePath(folder, dir string) string {
 	return path.Join(dir, folder)
 }
 
-// escaped reports whether a value has a character that Codex doesn't draw.
-func escaped(value json.RawMessage) bool {
+// alters reports whether a value isn't drawn as it is.
+func alters(value json.RawMessage) bool {
 	var v any
-	return json.Unmarshal(value, &v) != nil || strings.ContainsFunc(fmt.Sprint(v), func(r rune) bool {
-		return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp)
+	if json.Unmarshal(value, &v) != nil {
+		return true
+	}
+	text, is := v.(string)
+	return is && (json.Valid([]byte(text)) || text != strings.TrimSpace(text)) || !plain(fmt.Sprint(v))
+}
+
+// plain reports whether Codex draws each character of a text, and each blank as itself.
+func plain(text string) bool {
+	return !strings.Contains(text, "  ") && !strings.ContainsFunc(text, func(r rune) bool {
+		return r != ' ' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Zs, unicode.Zl, unicode.Zp)
 	})
 }

@@ -185,6 +185,8 @@ func fillPermission(r *agent.Request, dialog *agent.Dialog) {
 		r.Text = agent.Pointer(dialog.Body)
 	case len(r.Raw) == 0 && dialog.Tool == toolCommand:
 		r.Text = agent.Pointer(strings.TrimSpace(dialogText(dialog) + "\n\n" + notDrawn))
+	case len(r.Raw) == 0 && asksForTool.MatchString(dialog.Title):
+		r.Text = agent.Pointer(strings.TrimSpace(dialogText(dialog) + "\n\n" + oneBlank))
 	default:
 		r.Text = agent.Pointer(dialogText(dialog))
 	}
@@ -192,6 +194,9 @@ func fillPermission(r *agent.Request, dialog *agent.Dialog) {
 
 // notDrawn is in the text of a command's prompt that only its dialog shows.
 const notDrawn = "Codex draws no tabs and no characters without a width, so this can't show them."
+
+// oneBlank is in the text of a prompt about a server's tool that only its dialog shows.
+const oneBlank = "Codex draws blanks and line breaks as one blank here, and no characters without a width, so this can't show them."
 
 // dialogText is the text of a permission's dialog besides the tool's input: the reason, and other
 // things that it asks for, such as permissions for the command.

@@ -1,0 +1,45 @@
+package codex_test
+
+import (
+	"strings"
+	"testing"
+
+	"berth/agent"
+)
+
+// TestNamesOfAServer: the dialog of a server's tool leaves characters out, also in the names of fields, and draws a text as it draws
+// a boolean. Once its hook has ended, the prompt's text says what the dialog doesn't draw.
+func TestNamesOfAServer(t *testing.T) {
+	for what, c := range map[string]struct{ input, row, says string }{
+		"zero width in a name":  {`{"dry_run\u200b":true,"path":"/srv"}`, "dry_run: true\n  path: /srv", `"dry_run\u200b": true`},
+		"a tab in a name":       {`{"dry_run\t":true,"path":"/srv"}`, "dry_run: true\n  path: /srv", `"dry_run\t": true`},
+		"a line in a name":      {`{"a: 1\nb":"x"}`, "a: 1\n  b: x", `"a: 1\nb": "x"`},
+		"a no-break space":      {`{"message":"rm\u00a0-rf x"}`, "message: rm -rf x", `"message": "rm\u00a0-rf x"`},
+		"blanks at the ends":    {`{"message":" rm "}`, "message: rm", `"message": " rm "`},
+		"a text, not a boolean": {`{"force":"false"}`, "force: false", `"force": "false"`},
+		"nothing of these":      {`{"force":false,"path":"/a b"}`, "force: false\n  path: /a b", ""},
+	} {
+		s, r := newSeen(), asksServer(c.row)
+		for _, f := range hook(t, "PermissionRequest", `,"cwd":"/w","tool_name":"mcp__lab__ask","tool_input":`+c.input) {
+			f.Hook, f.Time = "7", s.now
+			s.f.Apply(f)
+		}
+		s.release("7")
+		p := s.show(r)
+		if p == nil {
+			t.Fatalf("%s: no prompt", what)
+		}
+		if text := agent.Value(p.Text); !strings.Contains(text, c.says) || c.says == "" && strings.Contains(text, `"force"`) {
+			t.Errorf("%s: %q", what, text)
+		}
+	}
+}
+
+// TestServerByItsDialogAlone: without a hook, the prompt of a server's tool says what its dialog can't show.
+func TestServerByItsDialogAlone(t *testing.T) {
+	s := newSeen()
+	p := s.show(asksServer("message: ls rm -rf x"))
+	if p == nil || !strings.Contains(agent.Value(p.Text), "message: ls rm -rf x") || !strings.Contains(agent.Value(p.Text), "can't show them") {
+		t.Errorf("%+v", p)
+	}
+}
