@@ -7,6 +7,7 @@ package forks
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -74,6 +75,15 @@ func UndrawnOfEdit(in agent.Input) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// UndrawnInSome is the whole input if a name or a value in it has a character that the agents don't draw.
+func UndrawnInSome(input json.RawMessage) string {
+	var v any
+	if json.Unmarshal(input, &v) == nil && !strings.ContainsFunc(fmt.Sprint(v), undrawn) {
+		return ""
+	}
+	return "input: " + strconv.QuoteToASCII(agent.Compact(input))
 }
 
 // undrawn reports whether the agents may leave the character of a file out.

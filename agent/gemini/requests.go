@@ -152,8 +152,11 @@ var tooling = func() forks.Tools {
 
 // Undrawn is the folder that a command runs in, and that it continues in the background. A command's
 // description isn't part of what it does. Of an edit it is the lines with characters that Gemini doesn't
-// draw, or draws as nothing.
+// draw, or draws as nothing. Of a server's tool it is the whole input if it has such a character, also in a name.
 func (Driver) Undrawn(tool string, input json.RawMessage, _ string) string {
+	if strings.HasPrefix(tool, "mcp_") {
+		return forks.UndrawnInSome(input)
+	}
 	return tooling.Undrawn(tool, input)
 }
 
