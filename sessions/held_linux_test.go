@@ -162,15 +162,7 @@ func TestHalted(t *testing.T) {
 	s := p.sh("one", "set -m; printf ready; sleep 600; exit")
 	shows(t, s, "ready")
 	pid := s.Status().PID
-	until := func(what string, is func() bool) {
-		t.Helper()
-		for deadline := time.Now().Add(patience); !is(); time.Sleep(time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatal(what)
-			}
-		}
-	}
-	until("the other one isn't in front", func() bool { group, front, _ := process.Foreground(pid); return front > 0 && front != group })
+	until(t, "the other one isn't in front", func() bool { group, front, _ := process.Foreground(pid); return front > 0 && front != group })
 	if process.Halted(pid) {
 		t.Error("halted before it is stopped")
 	}
@@ -178,7 +170,17 @@ func TestHalted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Kill(pid, unix.SIGCONT)
-	until("a stopped program counts as running", func() bool { return process.Halted(pid) })
+	until(t, "a stopped program counts as running", func() bool { return process.Halted(pid) })
+}
+
+// until waits for what no event announces.
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !is(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal(what)
+		}
+	}
 }
 
 // TestHaltedReader: the program that reads the keys may be one that the session's program has started, such as an agent that a
@@ -189,15 +191,7 @@ func TestHaltedReader(t *testing.T) {
 	s := p.sh("one", "sleep 600 & echo $! >"+file+"; set -m; printf ready; sleep 600; exit")
 	shows(t, s, "ready")
 	pid := s.Status().PID
-	until := func(what string, is func() bool) {
-		t.Helper()
-		for deadline := time.Now().Add(patience); !is(); time.Sleep(time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatal(what)
-			}
-		}
-	}
-	until("the other one isn't in front", func() bool { group, front, _ := process.Foreground(pid); return front > 0 && front != group })
+	until(t, "the other one isn't in front", func() bool { group, front, _ := process.Foreground(pid); return front > 0 && front != group })
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -213,5 +207,5 @@ func TestHaltedReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Kill(reader, unix.SIGKILL)
-	until("a stopped program counts as running", func() bool { return process.Halted(pid) })
+	until(t, "a stopped program counts as running", func() bool { return process.Halted(pid) })
 }

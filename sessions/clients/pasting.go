@@ -10,7 +10,7 @@ import (
 // pasting follows a member's paste whose end has not come. What another client types would be a part of it, and then its rest
 // would be keys: each line end would send what is in the composer.
 type pasting struct {
-	by      string    // the member; empty: there is no such paste
+	by      string    // the member; empty without such a paste
 	at      time.Time // when its last part came
 	matched int       // how much of the next mark the last part ended with
 	cut     bool      // Berth has ended it for another client: its rest is not typed

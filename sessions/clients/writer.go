@@ -139,7 +139,7 @@ func (c *Clients) Lock(ctx context.Context, claim loop.Claim, d time.Duration) (
 // key that was removed must not keep others from typing until then.
 const lockReview = 500 * time.Millisecond
 
-// reviewLock ends a lock whose client may no longer type. next is when it looks again; zero: there is no lock.
+// reviewLock ends a lock whose client may no longer type. next is when it looks again; zero without a lock.
 func (c *Clients) reviewLock(now time.Time) (next time.Time) {
 	h, held := c.lease.Holder()
 	if !held || h.Kind != lease.Lock {
