@@ -41,6 +41,7 @@ var (
 	_ agent.MessageTyper          = Driver{}
 	_ agent.MessageSubmitter      = Driver{}
 	_ agent.PromptAnswerer        = Driver{}
+	_ agent.PromptReporter        = Driver{}
 	_ agent.KeyReader             = Driver{}
 	_ agent.SubjectReader         = Driver{}
 	_ agent.TranscriptReader      = Driver{}

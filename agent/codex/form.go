@@ -105,6 +105,10 @@ func showsInput(rows []string) bool {
 	})
 }
 
+// ReportsDialog: the hook PermissionRequest reports each question about a server's tool. The dialog doesn't draw all
+// that such a call does, and the session log has no calls of servers in the form of the hooks.
+func (Driver) ReportsDialog(d *agent.Dialog) bool { return asksForTool.MatchString(d.Title) }
+
 // hasRoom reports whether the dialog of a server's tool shows all of this input.
 func hasRoom(input json.RawMessage) bool {
 	fields, err := agent.ReadInput(input)

@@ -43,3 +43,19 @@ func TestServerByItsDialogAlone(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+// TestServerWithoutItsHook: any process of the session can end a call's hook before it reports. Where other hooks report, the dialog
+// of a server's tool then takes no key: it doesn't draw all of the call.
+func TestServerWithoutItsHook(t *testing.T) {
+	s, r := newSeen(), asksServer("dry_run: true")
+	for _, f := range hook(t, "PreToolUse", `,"cwd":"/w","tool_name":"mcp__lab__ask","tool_use_id":"c1","tool_input":{"dry_run\u200b":true}`) {
+		f.Time = s.now
+		s.f.Apply(f)
+	}
+	for range 3 { // its hook may come later than the dialog
+		s.show(r)
+	}
+	if p := s.f.Status().Request; p == nil || !p.Contested || s.keyed(p.ID, r.Dialog) {
+		t.Errorf("a key answers %+v", p)
+	}
+}
