@@ -138,11 +138,27 @@ func (in Input) Lines() string {
 	return strings.Join(lines, "\n")
 }
 
-// Encoded is a value as JSON; nil if it has no such form.
+// Encoded is a value as JSON; nil if it has no such form. A person may read it, so <, > and & stay as they are.
 func Encoded(v any) json.RawMessage {
-	out, err := json.Marshal(v)
-	if err != nil {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	if e.SetEscapeHTML(false); e.Encode(v) != nil {
 		return nil
 	}
-	return out
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// All is an object's known fields, and all of its fields.
+type All[T any] struct {
+	Known  T
+	Fields Input
+}
+
+// UnmarshalJSON fails for names that ReadInput refuses, too. Without an object there are no fields.
+func (a *All[T]) UnmarshalJSON(text []byte) (err error) {
+	if string(text) == "null" {
+		return nil
+	}
+	a.Fields, err = ReadInput(text)
+	return errors.Join(err, json.Unmarshal(text, &a.Known))
 }

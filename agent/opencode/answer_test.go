@@ -303,3 +303,16 @@ func FuzzScreen(f *testing.F) {
 		}
 	})
 }
+
+// TestServerNamedLikeAFolder: the server "external" with a tool "directory" asks by the name of the permission for a folder. Its prompt
+// has the whole input of the call.
+func TestServerNamedLikeAFolder(t *testing.T) {
+	p := report(t, `{"event":"permission.asked","session":"s","permission":"external_directory","patterns":["*"],"tool":"external_directory","input":{"remove":"/srv"}}`).Request
+	if text := agent.Value(p.Text); !strings.Contains(text, `{"remove":"/srv"}`) {
+		t.Errorf("it asks %q", text)
+	}
+	folder := report(t, `{"event":"permission.asked","session":"s","permission":"external_directory","patterns":["/tmp/*"],"tool":"read","metadata":{"directories":["/tmp"]}}`).Request
+	if folder.FullInput != "/tmp/*" || string(folder.Raw) != `{"directories":["/tmp"]}` {
+		t.Errorf("it asks %+v", folder)
+	}
+}

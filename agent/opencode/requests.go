@@ -67,7 +67,7 @@ func (e *event) permission() *agent.Request {
 		r.SetWhole(m.Diff)
 	case e.Permission == toolFetch && m.URL != "":
 		r.SetInput(m.URL)
-	case e.Permission == toolFolder:
+	case e.Permission == toolFolder && e.Tool != toolFolder: // a server can name its tool so
 		r.SetInput(patterns)
 		r.Raw = e.Metadata
 		add("command: ", m.Command)
