@@ -131,7 +131,7 @@ func (f *Fold) drawnAlike(r *request, d *agent.Dialog) (all []lookalike) {
 	}
 	for i, c := range slices.Concat(m.Calls, m.Unasked) {
 		like := f.looksLike(d, &c)
-		if like == nil || agent.Value(c.Asks.Tool) != r.Tool {
+		if like == nil || r.Tool != "" && agent.Value(c.Asks.Tool) != r.Tool { // a dialog may name no tool
 			continue
 		}
 		one := lookalike{like.lines, i >= len(m.Calls)}

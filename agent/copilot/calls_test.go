@@ -299,3 +299,56 @@ func (s *talk) over(id string) {
 	s.log("permission.completed", `{"toolCallId":"`+id+`","requestId":"r"}`)
 	s.log("tool.execution_complete", `{"toolCallId":"`+id+`","success":true}`)
 }
+
+// TestServersTool: Copilot draws a server's tool by its title, and leaves characters out, also in the names of fields. The prompt's text
+// has what the dialog doesn't draw, whether the log comes before the dialog or after it.
+func TestServersTool(t *testing.T) {
+	side := func(text string) string {
+		return "│" + text + strings.Repeat(" ", max(0, 78-len([]rune(text)))) + "│"
+	}
+	dialog := []string{
+		"╭" + strings.Repeat("─", 78) + "╮", side(" ask"), side(" " + strings.Repeat("─", 76)), side(" ╭" + strings.Repeat("─", 74) + "╮"),
+		side(` │ {"dry_run": true}` + strings.Repeat(" ", 56) + "│"), side(" ╰" + strings.Repeat("─", 74) + "╯"), side(""), side(" Do you want to use this tool?"), side(""),
+		side(" ❯ 1. Yes"), side("   2. No, and tell Copilot what to do differently (Esc to stop)"), side(""),
+		side(" ↑/↓ to navigate · enter to select · esc to cancel"), "╰" + strings.Repeat("─", 78) + "╯",
+	}
+	for _, c := range []struct{ title, args, says string }{
+		{"ask", `{"dry_run":true}`, ""},
+		{"ask", `{"dry_run\u200b":true}`, `\"args\":{\"dry_run\\u200b\":true}`},
+		{"ask", `{"dry_run":"\u0085"}`, `\"args\":{\"dry_run\":\"\\u0085\"}`},
+		{"look", `{"dry_run":true}`, `\"toolName\":\"lab-ask\"`},
+	} {
+		for _, first := range []string{"log", "dialog"} {
+			s := newTalk(t)
+			look := func() *agent.Request {
+				for range 4 {
+					s.now = s.now.Add(100 * time.Millisecond)
+					s.f.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: shown(dialog...), Time: s.now})
+				}
+				return s.f.Status().Request
+			}
+			if first == "dialog" {
+				look()
+			}
+			s.log("tool.execution_start", `{"toolCallId":"a","toolName":"lab-ask","arguments":`+c.args+`}`)
+			s.log("permission.requested", `{"permissionRequest":{"kind":"mcp","toolCallId":"a","serverName":"lab","toolName":"lab-ask","toolTitle":"`+c.title+`","args":`+c.args+`,"readOnly":false}}`)
+			p := look()
+			if text := agent.Value(p.Text); !strings.Contains(text, c.says) || c.says == "" && (strings.Contains(text, "input:")) {
+				t.Errorf("%s first, %s %s: %q", first, c.title, c.args, text)
+			}
+			s.log("tool.execution_start", `{"toolCallId":"b","toolName":"lab-ask","arguments":{"other":1}}`)
+			s.log("permission.requested", `{"permissionRequest":{"kind":"mcp","toolCallId":"b","serverName":"lab","toolName":"lab-ask","toolTitle":"other","args":{"other":1},"readOnly":false}}`)
+			if text := agent.Value(look().Text); strings.Contains(text, "may be that of") {
+				t.Errorf("%s: a call with other arguments is named: %q", c.args, text)
+			}
+		}
+	}
+}
+
+// TestOtherKinds: of a permission for neither a command, a change of a file nor a server's tool, the prompt has all that the log has.
+func TestOtherKinds(t *testing.T) {
+	facts, err := copilot.Driver{}.Log([]byte(`{"type":"permission.requested","data":{"permissionRequest":{"kind":"url","toolCallId":"a","url":"http://x/?a&b\u200b"}}}`))
+	if err != nil || len(facts) != 1 || facts[0].Request == nil || facts[0].Request.FullInput != "{\"kind\":\"url\",\"url\":\"http://x/?a&b\\u200b\"}" {
+		t.Errorf("%+v, %v", facts, err)
+	}
+}

@@ -16,6 +16,7 @@ const (
 	askTrust    = "Do you trust the files in this folder?"
 	askForm     = "Copilot needs information."
 	askCommand  = "Do you want to run this command?"
+	askServer   = "Do you want to use this tool?"
 	titleCreate = "Create file"
 	refusal     = "No, and tell Copilot what to do differently (Esc to stop)"
 	refusalEnds = " (Esc to stop)"

@@ -71,7 +71,6 @@ func TestLog(t *testing.T) {
 		line("session.error", `{"errorType":"authentication","message":"Authentication failed","statusCode":401}`):                                  {Kind: agent.TurnEnded, How: agent.Failed, Failure: &agent.Failure{Class: agent.Unauthorized}},
 		line("session.error", `{"errorType":"query","message":"400 malformed","statusCode":400}`):                                                   {Kind: agent.TurnEnded, How: agent.Failed, Failure: &agent.Failure{Class: agent.Invalid}},
 		line("permission.requested", `{"permissionRequest":{"kind":"shell","toolCallId":"c1_0","fullCommandText":"touch x","intention":"Run it"}}`): {Kind: agent.Asked, Tool: "bash", Call: "c1_0"},
-		line("permission.requested", `{"permissionRequest":{"kind":"url","toolCallId":"c1_0"}}`):                                                    {Kind: agent.Noted},
 		line("permission.requested", `{}`):                                                                                                          {Kind: agent.Noted},
 	} {
 		facts, err := copilot.Driver{}.Log([]byte(text))

@@ -24,20 +24,20 @@ type record struct {
 
 // data has the fields of all lines that detection and transcripts read.
 type data struct {
-	Session string          `json:"sessionId"`
-	Version string          `json:"copilotVersion"`
-	Content string          `json:"content"`
-	Turn    string          `json:"interactionId"`
-	Call    string          `json:"toolCallId"`
-	Parent  string          `json:"parentToolCallId"` // of a subagent's lines
-	Tool    string          `json:"toolName"`
-	Input   json.RawMessage `json:"arguments"`
-	Asks    *asked          `json:"permissionRequest"`
-	Message string          `json:"message"`
-	Kind    string          `json:"errorType"`
-	Status  int             `json:"statusCode"`
-	Reason  string          `json:"reason"`
-	Hook    string          `json:"hookType"`
+	Session string           `json:"sessionId"`
+	Version string           `json:"copilotVersion"`
+	Content string           `json:"content"`
+	Turn    string           `json:"interactionId"`
+	Call    string           `json:"toolCallId"`
+	Parent  string           `json:"parentToolCallId"` // of a subagent's lines
+	Tool    string           `json:"toolName"`
+	Input   json.RawMessage  `json:"arguments"`
+	Asks    agent.All[asked] `json:"permissionRequest"`
+	Message string           `json:"message"`
+	Kind    string           `json:"errorType"`
+	Status  int              `json:"statusCode"`
+	Reason  string           `json:"reason"`
+	Hook    string           `json:"hookType"`
 	Output  struct {
 		Decision string `json:"decision"`
 	} `json:"output"`
@@ -86,7 +86,7 @@ func (Driver) Log(line []byte) ([]agent.Fact, error) {
 	case "tool.execution_complete":
 		f.Kind, f.Call = agent.ToolEnded, d.Call
 	case "permission.requested":
-		d.Asks.fact(&f)
+		d.Asks.Known.fact(&f, d.Asks.Fields)
 	case "permission.completed": // its call may run now; it no longer asks
 		f.Kind, f.Call, f.Evidence = agent.ToolEnded, d.Call, d.Result.Kind
 	case "hook.end": // a gate's block continues the turn

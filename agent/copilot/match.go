@@ -2,9 +2,11 @@ package copilot
 
 import (
 	"encoding/json"
+	"strings"
 
 	"berth/agent"
 	"berth/agent/drawn"
+	"berth/agent/forks"
 )
 
 // Match says how much of the prompt the dialog shows.
@@ -19,6 +21,9 @@ const sides = 8
 // a file with the lines around it, so it is asked as it is drawn.
 func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 	tool := agent.Value(p.Tool)
+	if d.Title == askServer && tool != "" {
+		return agent.MatchIf(maybeServers(d, p), agent.PartMatch)
+	}
 	if tool == "" || d.Tool != tool {
 		return agent.MatchIf(tool == "" || d.Tool == "", agent.PartMatch)
 	}
@@ -37,6 +42,14 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 		return agent.PartMatch
 	}
 	return match
+}
+
+// maybeServers reports whether the dialog about a server's tool may draw this permission. It draws the arguments as JSON, over several
+// rows. Characters that it doesn't draw may hide others, so arguments with such ones aren't compared.
+func maybeServers(d *agent.Dialog, p *agent.Request) bool {
+	in, err := agent.ReadInput(p.Raw)
+	rows, _ := innerBox(strings.Split(d.Body, "\n"))
+	return err != nil || in.Words("kind") == kindServer && (d.Cut || len(rows) == 0 || forks.UndrawnInSome(p.Raw) != "" || drawn.Letters(strings.Join(rows, "")) == drawn.Letters(p.FullInput))
 }
 
 func readCommand(raw json.RawMessage) (command, says string, err error) {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"berth/agent"
@@ -21,8 +22,9 @@ const (
 
 // Kinds of permissions in the session log.
 const (
-	kindShell = "shell"
-	kindWrite = "write"
+	kindShell  = "shell"
+	kindWrite  = "write"
+	kindServer = "mcp" // a server's tool
 )
 
 // workingDirectory is the field for the folder that a command runs in. No dialog draws it.
@@ -40,11 +42,14 @@ type asked struct {
 	File string `json:"fileName"`
 	Text string `json:"newFileContents"`
 	Diff string `json:"diff"`
+
+	Tool string          `json:"toolName"` // of a server
+	Args json.RawMessage `json:"args"`
 }
 
-// fact completes the fact of a permission. Kinds that weren't measured are left to their dialogs.
-func (a *asked) fact(f *agent.Fact) {
-	if a == nil {
+// fact completes the fact of a permission. Of a kind that isn't drawn in a way of its own, the input is all that the log has.
+func (a *asked) fact(f *agent.Fact, all agent.Input) {
+	if a.Kind == "" {
 		return
 	}
 	f.Evidence = a.Kind
@@ -52,11 +57,9 @@ func (a *asked) fact(f *agent.Fact) {
 	switch a.Kind {
 	case kindShell:
 		f.Tool, input["command"], input["description"] = toolShell, a.Command, a.Intention
-		switch folders := a.folders(); len(folders) {
-		case 0:
-		case 1:
+		if folders := a.folders(); len(folders) == 1 {
 			input[workingDirectory] = folders[0]
-		default:
+		} else if len(folders) > 1 {
 			input[workingDirectory] = folders
 		}
 	case kindWrite:
@@ -67,12 +70,16 @@ func (a *asked) fact(f *agent.Fact) {
 			input["diff"] = a.Diff
 		}
 	default:
+		delete(all, "toolCallId")
+		f.Kind, f.Call, f.Tool, f.Input = agent.Asked, a.Call, a.Kind, agent.Encoded(all)
+		if a.Kind == kindServer {
+			f.Tool, f.Input = a.Tool, a.Args
+		}
+		f.Request = permission(f.Tool, f.Input)
+		f.Request.Raw = agent.Encoded(all)
 		return
 	}
-	raw, err := json.Marshal(input)
-	if err != nil { // texts always encode
-		return
-	}
+	raw := agent.Encoded(input)
 	f.Kind, f.Call, f.Input = agent.Asked, a.Call, raw
 	f.Request = permission(f.Tool, raw)
 	f.Request.Text = agent.Pointer(a.Intention)
@@ -125,7 +132,7 @@ func (Driver) Waiting(f *agent.Fact) *agent.Request { return permission(f.Tool, 
 // WithCall adds the fields that only the call has. The permission has a change as a diff.
 func (Driver) WithCall(p *agent.Request, input json.RawMessage) *agent.Request {
 	in, err := agent.ReadInput(p.Raw)
-	if err != nil {
+	if err != nil || in.Words("kind") == kindServer {
 		return p
 	}
 	more, err := agent.ReadInput(input)
@@ -146,14 +153,20 @@ func (Driver) WithCall(p *agent.Request, input json.RawMessage) *agent.Request {
 }
 
 // Undrawn are the fields of a tool's input that no dialog draws. A command that runs in the session's folder
-// needs no line for it.
+// needs no line for it. Of other permissions it is the whole input if it has a character that Copilot doesn't draw. A server's tool is
+// drawn by a title that the server gives it.
 func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 	in, err := agent.ReadInput(input)
-	if folder, none := in.Text(workingDirectory); tool == toolShell && err == nil && none == nil && folder != nil && path.Clean(*folder) == path.Clean(dir) {
+	switch folder := in.Words(workingDirectory); {
+	case tool == toolShell && err == nil && folder != "" && path.Clean(folder) == path.Clean(dir):
 		delete(in, workingDirectory)
 		return forks.UndrawnOfCommand(in)
+	case tool == toolShell, tooling.Changes(tool):
+		return tooling.Undrawn(tool, input)
+	case in.Words("kind") == kindServer && !strings.HasSuffix(tool, "-"+in.Words("toolTitle")):
+		return "input: " + strconv.QuoteToASCII(agent.Compact(input))
 	}
-	return tooling.Undrawn(tool, input)
+	return forks.UndrawnInSome(input)
 }
 
 // FromDialog makes the prompt of a dialog that no other source reported.

@@ -120,12 +120,7 @@ var shellMode = pattern.New(`(?:^|· )Shell ·`)
 // dim.
 func isHint(row agent.Row) bool {
 	text := strings.TrimSpace(strings.TrimPrefix(row.Text, bar))
-	for _, hint := range hints {
-		if text == hint {
-			return true
-		}
-	}
-	return row.Dim(len(bar))
+	return slices.Contains(hints, text) || row.Dim(len(bar))
 }
 
 // pending ends a message that Copilot keeps for the end of the turn.
