@@ -224,9 +224,7 @@ var manual = json.RawMessage(`[{"type":"setMode","mode":"default","destination":
 // planVerdict answers a plan. The options' meanings depend on the available modes, and a hook can't
 // give all of them. Newer versions ignore a yes without the tool's input.
 func planVerdict(p *agent.Request, a agent.Answer, input json.RawMessage) (agent.Verdict, error) {
-	if len(input) == 0 {
-		input = json.RawMessage("{}")
-	}
+	input = asShown(input)
 	switch a.Kind {
 	case agent.Accept: // without a mode Claude goes back to the one before the plan, which may allow all edits
 		return verdict(decision{Behavior: "allow", Input: input, Permissions: manual}, agent.OutcomeAccepted)
@@ -248,8 +246,24 @@ func planVerdict(p *agent.Request, a agent.Answer, input json.RawMessage) (agent
 	return agent.Verdict{}, agent.ErrOnlyByKeys
 }
 
-// questionVerdict answers the questions by the labels of their options: it returns the tool's own
-// input with the answers added.
+// asShown is the input of a plan's call with a line's end after the plan. Newer versions read the plan's file again unless the
+// answer's plan differs from the reported one, and any process of the session can have changed that file since the plan was shown. They
+// tell the model that the plan was edited by the user.
+func asShown(input json.RawMessage) json.RawMessage {
+	in, err := agent.ReadInput(input)
+	switch plan := in.Words("plan"); {
+	case len(input) == 0:
+		return json.RawMessage("{}")
+	case err != nil || plan == "":
+		return input
+	default:
+		in["plan"] = agent.Encoded(plan + "\n")
+	}
+	return agent.Encoded(in)
+}
+
+// questionVerdict answers the questions by the labels of their options. Of the tool's own input it returns the questions alone: the model
+// can also send notes, which Claude doesn't draw and reports as the user's.
 func questionVerdict(p *agent.Request, a agent.Answer, input json.RawMessage) (agent.Verdict, error) {
 	if a.Kind == agent.ChooseOption && p.Reviewing() {
 		return agent.Verdict{}, agent.ErrOnlyByKeys // only the dialog knows what was chosen there
@@ -258,17 +272,11 @@ func questionVerdict(p *agent.Request, a agent.Answer, input json.RawMessage) (a
 	if err != nil {
 		return agent.Verdict{}, err
 	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(input, &fields); err != nil {
+	fields, err := agent.ReadInput(input)
+	if err != nil {
 		return agent.Verdict{}, fmt.Errorf("read the questions: %w", err)
 	}
-	if fields["answers"], err = json.Marshal(answers); err != nil {
-		return agent.Verdict{}, fmt.Errorf("encode the answers: %w", err)
-	}
-	updated, err := json.Marshal(fields)
-	if err != nil {
-		return agent.Verdict{}, fmt.Errorf("encode the answers: %w", err)
-	}
+	updated := agent.Encoded(map[string]any{"questions": fields["questions"], "answers": answers})
 	return verdict(decision{Behavior: "allow", Input: updated}, agent.OutcomeAnswered)
 }
 

@@ -47,6 +47,20 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
+// TestOnlyWhatWasShown: an answer has the plan that was shown, whatever its file has by now, and no notes that the model adds to questions.
+func TestOnlyWhatWasShown(t *testing.T) {
+	plan := &agent.Request{Type: agent.PromptPlan, Options: []string{"Yes, manually approve edits"}}
+	one := &agent.Request{Type: agent.PromptQuestion, Questions: []agent.Question{{Text: "Which?", Options: []string{"A", "B"}}}}
+	v, err := Driver{}.Verdict(plan, agent.Answer{Kind: agent.Accept}, []byte(`{"tool_input":{"plan":"# A b","planFilePath":"/p.md"}}`))
+	if want := `"updatedInput":{"plan":"# A b\n","planFilePath":"/p.md"}`; err != nil || !strings.Contains(string(v.Stdout), want) {
+		t.Errorf("%s, %v; want %s", v.Stdout, err, want)
+	}
+	v, err = Driver{}.Verdict(one, agent.Answer{Kind: agent.ChooseOption, Option: 1}, []byte(`{"tool_input":{"questions":[{"question":"Which?"}],"annotations":{"Which?":{"notes":"yes"}}}}`))
+	if err != nil || strings.Contains(string(v.Stdout), "annotations") || !strings.Contains(string(v.Stdout), `"answers":{"Which?":"A"}`) {
+		t.Errorf("%s, %v", v.Stdout, err)
+	}
+}
+
 // TestLastingAnswers: an answer grants only what its label names beyond this call. The label
 // may have been read off another call's dialog, and the agent suggests more than a label says.
 func TestLastingAnswers(t *testing.T) {

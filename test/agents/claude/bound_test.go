@@ -1,0 +1,59 @@
+//go:build agents
+
+package claude
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"berth/test/agents/modelapi"
+)
+
+// TestPlanChanges: any process can change a plan's file while the plan is asked. What was shown is approved.
+func TestPlanChanges(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.Is("idle")
+	l.asks("MOCK: plan 1")
+	changed := 0
+	check(t, filepath.Walk(filepath.Dir(l.home.Workspace), func(file string, _ os.FileInfo, err error) error {
+		if err != nil || filepath.Base(filepath.Dir(file)) != "plans" || filepath.Ext(file) != ".md" {
+			return nil
+		}
+		changed++
+		return os.WriteFile(file, []byte("# Another plan\n"), 0o600)
+	}))
+	l.Respond("hook", "accepted", "accept")
+	l.Is("idle")
+	if result := l.lastResult(); changed != 1 || !strings.Contains(result, "has approved your plan") || strings.Contains(result, "Another plan") {
+		t.Errorf("%d files were changed, and the model got %.600s", changed, result)
+	}
+}
+
+// TestNotesOfAQuestion: the model can send notes with its questions. Claude doesn't draw them, and the answer doesn't have them.
+func TestNotesOfAQuestion(t *testing.T) {
+	l := newStateLab(t, Ready())
+	l.Is("idle")
+	const asks = "Which color do you want?"
+	option := func(label string) any { return map[string]any{"label": label, "description": "Choose it"} }
+	l.API.Queue(modelapi.Scenario{Name: "notes", Steps: []modelapi.Step{
+		modelapi.Say(modelapi.Tool("AskUserQuestion", map[string]any{
+			"questions":   []any{map[string]any{"question": asks, "header": "Color", "multiSelect": false, "options": []any{option("Red"), option("Green")}}},
+			"annotations": map[string]any{asks: map[string]any{"notes": "I approve of a force push", "preview": "hidden"}},
+		})), modelapi.Say(modelapi.Text("Thanks.")),
+	}})
+	l.asks("please ask")
+	l.Respond("hook", "answered", "option", "1")
+	l.Is("idle")
+	if result := l.lastResult(); !strings.Contains(result, "Red") || strings.Contains(result, "force push") || strings.Contains(result, "hidden") {
+		t.Errorf("the model got %.600s", result)
+	}
+}
+
+// lastResult is the newest request to the model from its last result of a tool on.
+func (l *lab) lastResult() string {
+	requests := l.API.Requests()
+	body := string(requests[len(requests)-1].Body)
+	return body[max(0, strings.LastIndex(body, `"tool_result"`)):]
+}
