@@ -318,6 +318,10 @@ func (c *core) promptsEnv() prompts.Env {
 			at := func(pid int) bool { return process.Held(pid, keys) || keys && !process.Sized(pid, cols, rows) }
 			return c.track.Gone() || process.Stopped(holder) || process.Halted(child) || at(child) || own != child && (process.Stopped(own) || at(own))
 		},
+		Busy: func() bool {
+			_, keys := c.env().Driver().(agent.KeyReader)
+			return keys && (process.Busy(c.life.Child().PID) || process.Busy(c.track.AgentPID()))
+		},
 		Shared:  c.shared,
 		Printed: c.kernel.Screen.Offset,
 		Waits:   func(hook uint64) bool { return c.gates.Waits(hook) },

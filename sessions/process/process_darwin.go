@@ -12,6 +12,9 @@ func Unread(int) int { return -1 }
 // Computing is not known either; without Unread it is not asked for.
 func Computing(int) bool { return false }
 
+// Busy is not known either.
+func Busy(int) bool { return false }
+
 // Halted and Stopped are not known either.
 func Halted(int) bool  { return false }
 func Stopped(int) bool { return false }

@@ -6,6 +6,7 @@ package process
 import (
 	"bytes"
 	"errors"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,7 +63,18 @@ func status(pid int) (name string, state byte, group, front int) {
 // have acted on yet. Its main thread alone counts, which reads the keys.
 func Computing(pid int) bool {
 	const most = 64 // an agent is one program, or two; its tools have groups of their own
-	there, _ := inFront(pid, "RD", most, children)
+	there, _ := inFront(pid, "RD", most, children, nil)
+	return there
+}
+
+// Busy says that of those programs one that may read the terminal computes, or waits for a disk: it hasn't read the newest keys
+// yet, or hasn't acted on them. A helper that reads from a pipe doesn't count.
+func Busy(pid int) bool {
+	const most = 64
+	there, _ := inFront(pid, "RD", most, children, func(pid int) bool {
+		from, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/fd/0")
+		return err != nil || strings.HasPrefix(from, "/dev/pts/")
+	})
 	return there
 }
 
@@ -73,13 +85,14 @@ func Halted(pid int) bool {
 	if Stopped(pid) {
 		return true
 	}
-	there, more := inFront(pid, "Tt", mostProcesses, allChildren)
+	there, more := inFront(pid, "Tt", mostProcesses, allChildren, nil)
 	return there || more
 }
 
 // inFront says whether a program of pid's terminal's foreground, or of pid's process group, pid or what descends from
 // it, is in one of these states. more: there are more processes than most, and the rest weren't read.
-func inFront(pid int, states string, most int, children func(int) []int) (there, more bool) {
+// Only one that counts is looked at, if counts isn't nil.
+func inFront(pid int, states string, most int, children func(int) []int, counts func(int) bool) (there, more bool) {
 	pids := []int{pid}
 	_, _, own, _ := status(pid)
 	for i := 0; i < len(pids); i++ {
@@ -87,7 +100,7 @@ func inFront(pid int, states string, most int, children func(int) []int) (there,
 			return false, true
 		}
 		_, state, group, front := status(pids[i])
-		if (group == front || group == own) && state != 0 && strings.IndexByte(states, state) >= 0 {
+		if (group == front || group == own) && state != 0 && strings.IndexByte(states, state) >= 0 && (counts == nil || counts(pids[i])) {
 			return true, false
 		}
 		pids = append(pids, children(pids[i])...)

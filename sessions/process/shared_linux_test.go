@@ -170,3 +170,27 @@ func tree(pid int) string {
 	}
 	return strings.Join(all[:min(len(all), 8)], "; ")
 }
+
+// TestBusy: a program that reads the terminal and computes is busy. One that waits isn't, and neither is a helper that computes
+// beside it and reads from elsewhere.
+func TestBusy(t *testing.T) {
+	for name, c := range map[string]struct {
+		script string
+		busy   bool
+	}{
+		"it computes":      {"exec 4<&0; sh -c 'echo $$ >&9; while :; do :; done' <&4 & wait", true},
+		"it waits":         {"echo >&9; exec sleep 600", false},
+		"another helper's": {"sh -c 'echo $$ >&9; while :; do :; done' </dev/null & exec sleep 600", false},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			pid, _ := onTerminalOf(t, c.script)
+			is := Busy(pid)
+			for deadline := time.Now().Add(20 * time.Second); is != c.busy && time.Now().Before(deadline); is = Busy(pid) {
+				time.Sleep(time.Millisecond) // the shell may still be starting it
+			}
+			if is != c.busy {
+				t.Errorf("busy: %v, with %s", is, tree(pid))
+			}
+		})
+	}
+}

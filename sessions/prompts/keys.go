@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,11 +27,16 @@ const (
 	// lastWithin is how long other clients' keys wait after the last one.
 	lastWithin = 3 * time.Second
 	lookAgain  = 50 * time.Millisecond // poll, because a synchronized update without an end publishes no change
+	// soonAgain is the poll while the program is to read a report. Until proofLasts after Berth has typed the report the program
+	// can be taken for one that acts on what it reads.
+	soonAgain  = 2 * time.Millisecond
+	proofLasts = 50 * time.Millisecond
 )
 
 var (
 	errNotShown = errors.New("the screen doesn't show what the key is for")
 	errDeaf     = errors.New("its program is stopped or has not read what was typed before, or another one holds its terminal, so its screen may be of the past")
+	errBusy     = errors.New("its program is busy and doesn't read keys at once, so its screen may be of the past")
 	errEarlier  = errors.New("the server before this one has pressed a key at a dialog, which may not have had its effect yet")
 	errShared   = errors.New("another program may read its terminal too, and could get the key")
 )
@@ -58,11 +64,12 @@ func (ps *Prompts) giveByKeys(ctx context.Context, claim loop.Claim, p detect.Pe
 				within = firstWithin
 			}
 			last := i == len(k.Steps)-1
+			step.Focus = step.Focus || k.Steps[0].Focus
 			var before *agent.Step // which may be pressed again
 			if i > 0 && k.Steps[i-1].Again {
 				before = &k.Steps[i-1]
 			}
-			if step.Focus {
+			if step.Focus && i == 0 {
 				if err := ps.press(own, write, a, focusOf(step), nil, within, false); err != nil {
 					return err
 				}
@@ -136,7 +143,7 @@ func (ps *Prompts) press(ctx context.Context, write loop.Write, a *answering, st
 	defer stop()
 	deadline := time.NewTimer(within)
 	defer deadline.Stop()
-	again := time.NewTicker(lookAgain)
+	again := time.NewTimer(lookAgain)
 	defer again.Stop()
 	var lost <-chan time.Time
 	if before != nil {
@@ -144,23 +151,30 @@ func (ps *Prompts) press(ctx context.Context, write loop.Write, a *answering, st
 		defer timer.Stop()
 		lost = timer.C
 	}
-	var shown time.Time // since when the screen shows what a later key is for; only the loop uses it
+	var m moment
 	for {
-		err := write(func() (<-chan error, error) { return ps.pressIf(a, step, last, &shown) })
+		err := write(func() (<-chan error, error) { return ps.pressIf(a, step, last, &m) })
 		clear := !errors.Is(err, errNotShown)
-		if clear && !errors.Is(err, errDeaf) && !errors.Is(err, errShared) && !errors.Is(err, errContested) {
+		passes := slices.ContainsFunc([]error{errDeaf, errBusy, errShared, errContested}, func(target error) bool { return errors.Is(err, target) })
+		if clear && !passes && (err != nil || !m.proving) {
 			if err != nil {
 				return err
 			}
 			break
 		}
+		if err == nil { // the program reads a report now
+			err = errBusy
+		}
+		if again.Reset(lookAgain); ps.env.Now().Sub(m.reported) <= proofLasts {
+			again.Reset(soonAgain)
+		}
 		select {
 		case <-changed:
 		case <-again.C:
 		case <-lost:
-			anew, at := *before, ps.env.Now()
-			anew.ShownFor = 0
-			if err := write(func() (<-chan error, error) { return ps.pressIf(a, anew, false, &at) }); err != nil && !errors.Is(err, errNotShown) {
+			anew, now := *before, moment{shown: ps.env.Now()}
+			anew.ShownFor, anew.Focus = 0, false
+			if err := write(func() (<-chan error, error) { return ps.pressIf(a, anew, false, &now) }); err != nil && !errors.Is(err, errNotShown) {
 				return err
 			}
 		case <-deadline.C:
@@ -211,8 +225,27 @@ func (ps *Prompts) drawn(ctx context.Context) []string {
 	return lines
 }
 
-// pressIf checks the current screen and presses the key in the same step of the loop.
-func (ps *Prompts) pressIf(a *answering, step agent.Step, last bool, shown *time.Time) (<-chan error, error) {
+// moment is when a key may be pressed. Only the loop uses it.
+type moment struct {
+	shown    time.Time // since when the screen shows what a later key is for
+	reported time.Time // when a report was typed that the program is to read before the key
+	proving  bool      // that report was typed now, and not the key
+}
+
+// unproved reports whether the program is to read a report first: it has read none yet, or so late that it was busy.
+func (m *moment) unproved(now time.Time) bool {
+	if now.Sub(m.reported) <= proofLasts {
+		return false
+	}
+	m.reported = now
+	return true
+}
+
+// pressIf checks the current screen and presses the key in the same step of the loop. A process of the session can make the agent busy,
+// such as by a server's huge answer, while a dialog is on the screen, and have that dialog closed at its end: the agent would read the key
+// after that, at the next dialog. So an agent that wants reports of the focus first reads one, and must then not be busy.
+func (ps *Prompts) pressIf(a *answering, step agent.Step, last bool, m *moment) (<-chan error, error) {
+	m.proving = false
 	reading, modes, ok := ps.env.Look() // other clients' input may be unread
 	if !ok || !ps.followed {
 		return nil, errNotShown
@@ -225,12 +258,12 @@ func (ps *Prompts) pressIf(a *answering, step agent.Step, last bool, shown *time
 		return nil, errHookGone // it shows something else since the answer was begun
 	}
 	if p.Disputed && reading.Dialog != nil {
-		*shown = time.Time{}
+		m.shown = time.Time{}
 		return nil, errContested
 	}
 	unread := func() bool { return !a.pressed && !reflect.DeepEqual(reading.Dialog, p.Dialog) } // the digest is of an earlier picture
 	if reading.Dialog == nil || !ps.env.Fold().Asks(reading.Dialog, a.Prompt) || unread() || step.Ready != nil && !step.Ready(reading) {
-		*shown = time.Time{}
+		m.shown = time.Time{}
 		return nil, errNotShown
 	}
 	if ps.othersJustTyped(a.Opened) {
@@ -239,15 +272,18 @@ func (ps *Prompts) pressIf(a *answering, step agent.Step, last bool, shown *time
 	if ps.env.Deaf() {
 		return nil, errDeaf
 	}
+	if ps.env.Busy() {
+		return nil, errBusy
+	}
 	if ps.env.Shared() {
 		return nil, errShared
 	}
 	if !a.pressed && !p.Shown.IsZero() {
-		*shown = p.Shown
-	} else if shown.IsZero() {
-		*shown = ps.env.Now()
+		m.shown = p.Shown
+	} else if m.shown.IsZero() {
+		m.shown = ps.env.Now()
 	}
-	if ps.env.Now().Sub(*shown) < shownFor(step, p) {
+	if ps.env.Now().Sub(m.shown) < shownFor(step, p) {
 		return nil, errNotShown
 	}
 	if step.Key == "" && step.Paste == "" {
@@ -257,6 +293,9 @@ func (ps *Prompts) pressIf(a *answering, step agent.Step, last bool, shown *time
 			return done, nil
 		}
 		return ps.env.Link().InputLater([]byte("\x1b[O\x1b[I"), a.mark(false))
+	}
+	if m.proving = step.Focus && modes.FocusEvents && m.unproved(ps.env.Now()); m.proving {
+		return ps.env.Link().InputLater([]byte("\x1b[I"), a.mark(false))
 	}
 	_, ruled := ps.env.Driver().(agent.RulesNamer)
 	data, err := stepBytes(step, modes.ForAnswers(ruled))

@@ -103,6 +103,20 @@ func TestEarlierKeys(t *testing.T) {
 	}
 }
 
+// TestProofBeforeAKey: before a key the program reads a report. One that it has read late proves nothing.
+func TestProofBeforeAKey(t *testing.T) {
+	var m moment
+	begun := time.Unix(100, 0)
+	for _, c := range []struct {
+		after time.Duration
+		types bool
+	}{{0, true}, {2 * time.Millisecond, false}, {proofLasts, false}, {proofLasts + time.Millisecond, true}, {proofLasts + 3*time.Millisecond, false}} {
+		if types := m.unproved(begun.Add(c.after)); types != c.types {
+			t.Errorf("after %s it is to read a report first: %v", c.after, types)
+		}
+	}
+}
+
 // TestShownFor: a level that reports an open dialog reports no place among parallel calls.
 func TestShownFor(t *testing.T) {
 	step := agent.Step{ShownFor: time.Second, LevelSuffices: true}

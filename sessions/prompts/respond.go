@@ -132,7 +132,7 @@ func (ps *Prompts) showsMore(p *agent.Request) error {
 
 // maySoon reports whether the reason why an answer can't be given yet may pass.
 func maySoon(err error) bool {
-	for _, passing := range []error{agent.ErrNotReady, errHookGone, errOthersType, errHookSoon, errContested, errUnseen, errJustOver, errDeaf, errShared, errEarlier} {
+	for _, passing := range []error{agent.ErrNotReady, errHookGone, errOthersType, errHookSoon, errContested, errUnseen, errJustOver, errDeaf, errBusy, errShared, errEarlier} {
 		if errors.Is(err, passing) {
 			return true
 		}
@@ -169,7 +169,7 @@ func (ps *Prompts) notReady(p detect.Pending, err error) error {
 		remedy = fmt.Sprintf("answer it at the terminal: attach %s. What a hook reported is a prompt of its own, see state %s", name, name)
 	case errors.Is(err, errUnseen):
 		remedy = fmt.Sprintf("make its screen larger and answer again: resize %s COLSxROWS, or attach %s from a larger window. Or answer there", name, name)
-	case errors.Is(err, errDeaf), errors.Is(err, errEarlier):
+	case errors.Is(err, errDeaf), errors.Is(err, errBusy), errors.Is(err, errEarlier):
 		remedy = fmt.Sprintf("look at screen %s, and answer again when it goes on", name)
 	case errors.Is(err, errShared):
 		remedy = fmt.Sprintf("end that program, or answer at the terminal: attach %s", name)
