@@ -71,6 +71,31 @@ func TestHookOfACutDialog(t *testing.T) {
 	}
 }
 
+// TestFormOverAPermission: a server's form is drawn over a dialog whose hook waits. Both prompts stay, and the hook keeps its own.
+func TestFormOverAPermission(t *testing.T) {
+	b := newBench(t, Options{})
+	b.hook(agent.TurnStarted, "a")
+	tool, input := "Bash", "first"
+	b.at(1000).say(agent.Fact{Kind: agent.Asked, Source: agent.SourceHook, Turn: "a", Tool: tool, Input: []byte(`"` + input + `"`), Hook: "h1",
+		Conversation: "c", Request: &agent.Request{Type: agent.PromptPermission, Tool: &tool, Input: &input, FullInput: input, Channel: agent.ChannelHook}})
+	permission, form := dialog("Bash"), agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptForm, Title: "A server asks", Body: "Continue?"}}
+	permission.Dialog.Body = "first"
+	b.at(1100).screen(permission)
+	b.at(2000).screen(form)
+	b.at(3000)
+	if p, ok := b.fold.HeldBy("h1"); !ok || p.ID != "1" || p.OnScreen {
+		t.Errorf("below the form the hook has %+v", p)
+	}
+	if p, ok := b.fold.Pending(""); !ok || p.Request.Type != agent.PromptForm || p.Hook != "" {
+		t.Errorf("the form is %+v", p)
+	}
+	b.at(4000).screen(permission)
+	b.at(5000)
+	if p, ok := b.fold.Pending(""); !ok || p.Request.ID != "1" || p.Hook != "h1" || !p.Request.OnScreen || p.Request.Contested {
+		t.Errorf("after the form it is %+v", p)
+	}
+}
+
 // forgetful never knows a dialog again.
 type forgetful struct{ lab }
 
