@@ -308,6 +308,8 @@ func (d Driver) LoggedCall(dialog *agent.Dialog, tool string, input json.RawMess
 	shown = d.Match(dialog, request(tool, input, ""))
 	const server = "mcp__"
 	switch served := strings.HasPrefix(tool, server); {
+	case tool == "Bash" && dialog.Tool == "Edit": // see editsBySed
+		return shown, "tool: " + tool + "\n" + beside(input, "description")
 	case served && shown < agent.AlikeMatch && mayServe(dialog, input):
 		return agent.PartMatch, "tool: " + tool + "\ninput: " + agent.Compact(input)
 	case served && shown == agent.NoMatch && strings.HasPrefix(dialog.Tool, server):

@@ -31,6 +31,8 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 func matchCall(d *agent.Dialog, p *agent.Request) agent.Match {
 	tool := agent.Value(p.Tool)
 	switch {
+	case tool == "Bash" && d.Tool == "Edit":
+		return agent.MatchIf(editsBySed(d, p.Raw), agent.PartMatch)
 	case tool == "" || d.Tool != "" && d.Tool != tool:
 		return agent.MatchIf(tool == "", agent.PartMatch)
 	case d.Title != "" && d.Agent != agent.Value(p.Agent):
@@ -77,6 +79,16 @@ func matchCall(d *agent.Dialog, p *agent.Request) agent.Match {
 		return rows.mcp(tool, p.Raw)
 	}
 	return agent.PartMatch
+}
+
+// editsBySed reports whether the dialog of an edit may be that of a sed command: 2.1.197 draws what the command would change in the file.
+func editsBySed(d *agent.Dialog, raw json.RawMessage) bool {
+	in, ok := readInput("Bash", raw)
+	words := strings.Fields(in.Command)
+	if !ok || len(words) < 3 || words[0] != "sed" {
+		return false
+	}
+	return readDrawn(d).file(d, strings.Trim(words[len(words)-1], `'"`)) != agent.NoMatch
 }
 
 // toolInput has the subjects of the tools' dialogs.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"berth/test/agents/modelapi"
+	"berth/test/agents/testbed"
 )
 
 // TestPlanChanges: any process can change a plan's file while the plan is asked. What was shown is approved.
@@ -48,6 +49,29 @@ func TestNotesOfAQuestion(t *testing.T) {
 	l.Is("idle")
 	if result := l.lastResult(); !strings.Contains(result, "Red") || strings.Contains(result, "force push") || strings.Contains(result, "hidden") {
 		t.Errorf("the model got %.600s", result)
+	}
+}
+
+// TestSedDrawnAsAnEdit: 2.1.197 draws a command of sed as the change that it would make in its file. The answer goes to the command.
+func TestSedDrawnAsAnEdit(t *testing.T) {
+	for _, isolate := range []string{"hooks", "none"} {
+		t.Run(isolate, func(t *testing.T) {
+			l := newStartLab(t, Ready(), nil)
+			l.start("lab", nil, []string{"--isolate", isolate})
+			l.Is("idle")
+			file := filepath.Join(l.home.Workspace, "a.txt")
+			check(t, os.WriteFile(file, []byte("one\ntwo\n"), 0o600))
+			const command = "sed -i 's/two/TWO/' a.txt"
+			call := modelapi.Tool("Bash", map[string]any{"command": command, "description": "Change a file"})
+			l.API.Queue(modelapi.Scenario{Name: "sed", Steps: []modelapi.Step{modelapi.Say(call), modelapi.Say(modelapi.Text("Thanks."))}})
+			l.send("please change it")
+			p := l.PromptUntil("with the command", func(p testbed.Shown) bool { return p.Ready && strings.Contains(p.Input+p.Text, command) })
+			l.Respond(p.Channel, "accepted", "--prompt", p.ID, "accept")
+			l.Is("idle")
+			if got, err := os.ReadFile(file); err != nil || string(got) != "one\nTWO\n" {
+				t.Errorf("the file has %q, %v", got, err)
+			}
+		})
 	}
 }
 
