@@ -2,6 +2,7 @@ package claude
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -224,7 +225,10 @@ var manual = json.RawMessage(`[{"type":"setMode","mode":"default","destination":
 // planVerdict answers a plan. The options' meanings depend on the available modes, and a hook can't
 // give all of them. Newer versions ignore a yes without the tool's input.
 func planVerdict(p *agent.Request, a agent.Answer, input json.RawMessage) (agent.Verdict, error) {
-	input = asShown(input)
+	input, unread := asShown(input)
+	if unread != nil && (a.Kind == agent.Accept || a.Kind == agent.ChooseOption) {
+		return agent.Verdict{}, unread
+	}
 	switch a.Kind {
 	case agent.Accept: // without a mode Claude goes back to the one before the plan, which may allow all edits
 		return verdict(decision{Behavior: "allow", Input: input, Permissions: manual}, agent.OutcomeAccepted)
@@ -246,20 +250,20 @@ func planVerdict(p *agent.Request, a agent.Answer, input json.RawMessage) (agent
 	return agent.Verdict{}, agent.ErrOnlyByKeys
 }
 
-// asShown is the input of a plan's call with a line's end after the plan. Newer versions read the plan's file again unless the
-// answer's plan differs from the reported one, and any process of the session can have changed that file since the plan was shown. They
-// tell the model that the plan was edited by the user.
-func asShown(input json.RawMessage) json.RawMessage {
-	in, err := agent.ReadInput(input)
-	switch plan := in.Words("plan"); {
-	case len(input) == 0:
-		return json.RawMessage("{}")
-	case err != nil || plan == "":
-		return input
-	default:
-		in["plan"] = agent.Encoded(plan + "\n")
+// asShown is the input of a plan's call with a line's end after the plan. Newer versions read the plan's file unless the
+// answer has another plan than was reported, and any process of the session can have changed that file since the plan was shown, or
+// made it. They tell the model that the plan was edited by the user.
+func asShown(input json.RawMessage) (json.RawMessage, error) {
+	if len(input) == 0 {
+		input = json.RawMessage("{}")
 	}
-	return agent.Encoded(in)
+	in, err := agent.ReadInput(input)
+	plan, isText := in.Text("plan")
+	if err = errors.Join(err, isText); err != nil {
+		return nil, fmt.Errorf("%w: the plan's call can't be read; use deny, or answer at the terminal: %w", agent.ErrCannot, err)
+	}
+	in["plan"] = agent.Encoded(agent.Value(plan) + "\n")
+	return agent.Encoded(in), nil
 }
 
 // questionVerdict answers the questions by the labels of their options. Of the tool's own input it returns the questions alone: the model

@@ -34,7 +34,7 @@ func TestVerdict(t *testing.T) {
 		"not read yet":       {unread, agent.Answer{Kind: agent.ChooseOption, Option: 2}, "", agent.ErrNotReady},
 		"text":               {bash, agent.Answer{Kind: agent.AnswerText, Text: "x"}, "", agent.ErrAnswer},
 		"plan by mode":       {plan, agent.Answer{Kind: agent.ChooseOption, Option: 1}, "", agent.ErrOnlyByKeys},
-		"plan":               {plan, agent.Answer{Kind: agent.Accept}, `{"behavior":"allow","updatedInput":{"questions":[{"question":"Which?"}]},"updatedPermissions":[{"type":"setMode","mode":"default","destination":"session"}]}`, nil},
+		"plan":               {plan, agent.Answer{Kind: agent.Accept}, `{"behavior":"allow","updatedInput":{"plan":"\n","questions":[{"question":"Which?"}]},"updatedPermissions":[{"type":"setMode","mode":"default","destination":"session"}]}`, nil},
 		"plan manually":      {plan, agent.Answer{Kind: agent.ChooseOption, Option: 2}, `"updatedPermissions":[{"type":"setMode","mode":"default"`, nil},
 		"two ticked":         {one, agent.Answer{Kind: agent.AnswerEach, Each: []agent.QuestionPick{{Options: []int{2, 1}}}}, `"answers":{"Which?":"B, A"}`, nil},
 		"own words":          {one, agent.Answer{Kind: agent.AnswerText, Text: "C"}, `"answers":{"Which?":"C"}`, nil},
@@ -54,6 +54,11 @@ func TestOnlyWhatWasShown(t *testing.T) {
 	v, err := Driver{}.Verdict(plan, agent.Answer{Kind: agent.Accept}, []byte(`{"tool_input":{"plan":"# A b","planFilePath":"/p.md"}}`))
 	if want := `"updatedInput":{"plan":"# A b\n","planFilePath":"/p.md"}`; err != nil || !strings.Contains(string(v.Stdout), want) {
 		t.Errorf("%s, %v; want %s", v.Stdout, err, want)
+	}
+	for _, input := range []string{`{"PLAN":"x","plan":"# A"}`, `{"plan":1}`, `{"plan":"# A","plan":"# B"}`} {
+		if v, err := (Driver{}).Verdict(plan, agent.Answer{Kind: agent.Accept}, []byte(`{"tool_input":`+input+`}`)); !errors.Is(err, agent.ErrCannot) {
+			t.Errorf("%s: %s, %v", input, v.Stdout, err)
+		}
 	}
 	v, err = Driver{}.Verdict(one, agent.Answer{Kind: agent.ChooseOption, Option: 1}, []byte(`{"tool_input":{"questions":[{"question":"Which?"}],"annotations":{"Which?":{"notes":"yes"}}}}`))
 	if err != nil || strings.Contains(string(v.Stdout), "annotations") || !strings.Contains(string(v.Stdout), `"answers":{"Which?":"A"}`) {

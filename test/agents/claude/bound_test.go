@@ -12,23 +12,35 @@ import (
 	"berth/test/agents/testbed"
 )
 
-// TestPlanChanges: any process can change a plan's file while the plan is asked. What was shown is approved.
+// TestPlanChanges: any process can change a plan's file while the plan is asked, or make one for a plan without words. What was shown
+// is approved.
 func TestPlanChanges(t *testing.T) {
-	l := newStateLab(t, Ready())
-	l.Is("idle")
-	l.asks("MOCK: plan 1")
-	changed := 0
-	check(t, filepath.Walk(filepath.Dir(l.home.Workspace), func(file string, _ os.FileInfo, err error) error {
-		if err != nil || filepath.Base(filepath.Dir(file)) != "plans" || filepath.Ext(file) != ".md" {
-			return nil
-		}
-		changed++
-		return os.WriteFile(file, []byte("# Another plan\n"), 0o600)
-	}))
-	l.Respond("hook", "accepted", "accept")
-	l.Is("idle")
-	if result := l.lastResult(); changed != 1 || !strings.Contains(result, "has approved your plan") || strings.Contains(result, "Another plan") {
-		t.Errorf("%d files were changed, and the model got %.600s", changed, result)
+	for name, words := range map[string]string{"words": "# A plan\n", "no-words": ""} {
+		t.Run(name, func(t *testing.T) {
+			file := ""
+			l := newStateLab(t, Ready())
+			l.Is("idle")
+			l.API.QueueDriven("leave", func(r modelapi.Request) modelapi.Step {
+				switch file = r.Scene.PlanFile; {
+				case r.Step == 0:
+					return modelapi.Say(modelapi.Tool("EnterPlanMode", map[string]any{}))
+				case r.Step == 1 && words != "":
+					return modelapi.Say(modelapi.Tool("Write", map[string]any{"file_path": file, "content": words}))
+				case r.Step == 1, r.Step == 2 && words != "":
+					return modelapi.Say(modelapi.Tool("ExitPlanMode", map[string]any{}))
+				}
+				return modelapi.Say(modelapi.Text("Done."))
+			})
+			l.asks("please plan")
+			l.PromptUntil("the plan", func(p testbed.Shown) bool { return p.Type == "plan" })
+			check(t, os.MkdirAll(filepath.Dir(file), 0o700))
+			check(t, os.WriteFile(file, []byte("# Another plan\n"), 0o600))
+			l.Respond("hook", "accepted", "accept")
+			l.Is("idle")
+			if result := l.lastResult(); !strings.Contains(result, "has approved") || strings.Contains(result, "Another plan") {
+				t.Errorf("the model got %.600s", result)
+			}
+		})
 	}
 }
 
