@@ -27,8 +27,8 @@ const (
 	// lastWithin is how long other clients' keys wait after the last one.
 	lastWithin = 3 * time.Second
 	lookAgain  = 50 * time.Millisecond // poll, because a synchronized update without an end publishes no change
-	// soonAgain is the poll while the program is to read a report. Until proofLasts after Berth has typed the report the program
-	// can be taken for one that acts on what it reads.
+	// soonAgain is the poll while the program is to read a report. A program that has read it within proofLasts isn't busy. Claude
+	// Code 2.1.197 had read it when the key came 9 ms later, on a machine with four times the work it can do.
 	soonAgain  = 2 * time.Millisecond
 	proofLasts = 50 * time.Millisecond
 )
@@ -174,7 +174,9 @@ func (ps *Prompts) press(ctx context.Context, write loop.Write, a *answering, st
 		case <-lost:
 			anew, now := *before, moment{shown: ps.env.Now()}
 			anew.ShownFor, anew.Focus = 0, false
-			if err := write(func() (<-chan error, error) { return ps.pressIf(a, anew, false, &now) }); err != nil && !errors.Is(err, errNotShown) {
+			if err := write(func() (<-chan error, error) { return ps.pressIf(a, anew, false, &now) }); errors.Is(err, errBusy) {
+				lost = time.After(lookAgain)
+			} else if err != nil && !errors.Is(err, errNotShown) {
 				return err
 			}
 		case <-deadline.C:
