@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/agent/pattern"
 )
 
 // Match says how much of the prompt the dialog shows.
@@ -32,7 +33,7 @@ func matchCall(d *agent.Dialog, p *agent.Request) agent.Match {
 	tool := agent.Value(p.Tool)
 	switch {
 	case tool == "Bash" && d.Tool == "Edit":
-		return agent.MatchIf(editsBySed(d, p.Raw), agent.PartMatch)
+		return agent.MatchIf(d.Agent == agent.Value(p.Agent) && editsBySed(d, p.Raw), agent.PartMatch)
 	case tool == "" || d.Tool != "" && d.Tool != tool:
 		return agent.MatchIf(tool == "", agent.PartMatch)
 	case d.Title != "" && d.Agent != agent.Value(p.Agent):
@@ -81,14 +82,14 @@ func matchCall(d *agent.Dialog, p *agent.Request) agent.Match {
 	return agent.PartMatch
 }
 
-// editsBySed reports whether the dialog of an edit may be that of a sed command: 2.1.197 draws what the command would change in the file.
+// sedEdit matches a command of sed that 2.1.197 draws as an edit: one substitution, in place, in one file.
+var sedEdit = pattern.New(`^sed -i(?: -[Er])? (?:'s[^'\n]+'|"s[^"\n$` + "`" + `]+") ([^\s;|&<>$()'"` + "`" + `]+)$`)
+
+// editsBySed reports whether the dialog of an edit may be that of such a command: it draws what the command would change in the file.
 func editsBySed(d *agent.Dialog, raw json.RawMessage) bool {
 	in, ok := readInput("Bash", raw)
-	words := strings.Fields(in.Command)
-	if !ok || len(words) < 3 || words[0] != "sed" {
-		return false
-	}
-	return readDrawn(d).file(d, strings.Trim(words[len(words)-1], `'"`)) != agent.NoMatch
+	m := sedEdit.FindStringSubmatch(in.Command)
+	return ok && m != nil && readDrawn(d).file(d, m[1]) != agent.NoMatch
 }
 
 // toolInput has the subjects of the tools' dialogs.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 
 	"berth/agent"
 )
@@ -53,7 +54,7 @@ func located(input json.RawMessage, dir string) json.RawMessage {
 	return inFolder(rest, wholePath(agent.Value(folder), dir))
 }
 
-// Undrawn is the folder, if it isn't the session's. Of a server's tool it is the fields that the dialog
+// Undrawn is the folder, if it isn't the session's. Of a tool whose dialog isn't a command's or an edit's it is the fields that the dialog
 // doesn't draw as they are: it has one blank for all blanks and line breaks, and none at the ends. It may leave out control,
 // direction and zero-width characters. It draws a text as it draws a number.
 func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
@@ -62,10 +63,11 @@ func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 		return ""
 	}
 	var lines []string
+	elsewhere := titles[tool] == "" && tool != toolQuestion
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		text := agent.Compact(fields[name])
-		if strings.HasPrefix(tool, serverTools) && name != workdir && (!plain(name) || !plain(text) || alters(fields[name])) {
-			lines = append(lines, strconv.Quote(name)+": "+text)
+		if elsewhere && name != workdir && (!plain(name) || !plain(text) || alters(fields[name])) {
+			lines = append(lines, strconv.Quote(name)+": "+escaped(text))
 		}
 	}
 	if folder, err := fields.Text(workdir); err == nil && agent.Value(folder) != "" {
@@ -94,9 +96,24 @@ func alters(value json.RawMessage) bool {
 	return is && (json.Valid([]byte(text)) || text != strings.TrimSpace(text)) || !plain(fmt.Sprint(v))
 }
 
+// escaped is JSON with escapes in place of its characters that aren't plain.
+func escaped(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if r == ' ' || plain(string(r)) {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&b, "\\u%04x", unit)
+		}
+	}
+	return b.String()
+}
+
 // plain reports whether Codex draws each character of a text, and each blank as itself.
 func plain(text string) bool {
 	return !strings.Contains(text, "  ") && !strings.ContainsFunc(text, func(r rune) bool {
-		return r != ' ' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Zs, unicode.Zl, unicode.Zp)
+		return r != ' ' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Zs, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 	})
 }

@@ -13,6 +13,8 @@ var (
 	fieldHead = pattern.New(`^  Field (\d+)/(\d+)\b`)
 	// asksForTool matches the question of a form with one field, which asks about a server's tool.
 	asksForTool = pattern.New(`^Allow the .+ MCP server to run tool ".+"\?$`)
+	// asksForInput matches the question about input for a terminal that a call has started.
+	asksForInput = pattern.New(`^Would you like to send input to terminal \d+\?$`)
 )
 
 // titleForm is the title of a server's form.
@@ -105,9 +107,11 @@ func showsInput(rows []string) bool {
 	})
 }
 
-// ReportsDialog: the hook PermissionRequest reports each question about a server's tool. The dialog doesn't draw all
-// that such a call does, and the session log has no calls of servers in the form of the hooks.
-func (Driver) ReportsDialog(d *agent.Dialog) bool { return asksForTool.MatchString(d.Title) }
+// ReportsDialog: the hook PermissionRequest reports each question about a server's tool, and about input for a terminal. The dialog
+// doesn't draw all that such a call does, and the session log has none of these calls in the form of the hooks.
+func (Driver) ReportsDialog(d *agent.Dialog) bool {
+	return asksForTool.MatchString(d.Title) || asksForInput.MatchString(d.Title)
+}
 
 // hasRoom reports whether the dialog of a server's tool shows all of this input.
 func hasRoom(input json.RawMessage) bool {

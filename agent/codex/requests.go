@@ -187,6 +187,8 @@ func fillPermission(r *agent.Request, dialog *agent.Dialog) {
 		r.Text = agent.Pointer(strings.TrimSpace(dialogText(dialog) + "\n\n" + notDrawn))
 	case len(r.Raw) == 0 && asksForTool.MatchString(dialog.Title):
 		r.Text = agent.Pointer(strings.TrimSpace(dialogText(dialog) + "\n\n" + oneBlank))
+	case len(r.Raw) == 0 && aboutElse(dialog):
+		r.Text = agent.Pointer(strings.TrimSpace(dialogText(dialog) + "\n\n" + noWidth))
 	default:
 		r.Text = agent.Pointer(dialogText(dialog))
 	}
@@ -194,6 +196,9 @@ func fillPermission(r *agent.Request, dialog *agent.Dialog) {
 
 // notDrawn is in the text of a command's prompt that only its dialog shows.
 const notDrawn = "Codex draws no tabs and no characters without a width, so this can't show them."
+
+// noWidth is in the text of any other permission's prompt that only its dialog shows.
+const noWidth = "Codex draws no characters without a width, so this can't show them."
 
 // oneBlank is in the text of a prompt about a server's tool that only its dialog shows.
 const oneBlank = "Codex draws blanks and line breaks as one blank here, and no characters without a width, so this can't show them."

@@ -59,3 +59,27 @@ func TestServerWithoutItsHook(t *testing.T) {
 		t.Errorf("a key answers %+v", p)
 	}
 }
+
+// TestInputOfATerminal: the dialog about input for a terminal leaves out characters without a width. Once its hook has ended, the prompt's
+// text has them, and without its hook no key answers it.
+func TestInputOfATerminal(t *testing.T) {
+	r := draw("  \x1b[1mWould you like to send input to terminal 567?\x1b[22m\n\n  Environment: local\n\n  Reason: none\n\n  Input: \"rm build\\n\"\n\n\n"+
+		"› 1. Yes, proceed (y)\n  2. No, and tell Codex what to do differently (esc)"+confirm, -1, 0)
+	for _, event := range []string{"PermissionRequest", "PreToolUse"} {
+		s := newSeen()
+		for _, f := range hook(t, event, `,"cwd":"/w","tool_name":"write_stdin","tool_use_id":"c1","tool_input":{"session_id":567,"chars":"rm bu`+"\u3164"+`ild\n"}`) {
+			if f.Time = s.now; event == "PermissionRequest" {
+				f.Hook = "7"
+			}
+			s.f.Apply(f)
+		}
+		s.release("7")
+		for range 3 {
+			s.show(r)
+		}
+		p := s.f.Status().Request
+		if asked := event == "PermissionRequest"; p == nil || s.keyed(p.ID, r.Dialog) != asked || asked && !strings.Contains(agent.Value(p.Text), `"chars": "rm bu\u3164ild\n"`) {
+			t.Errorf("after %s: %+v", event, p)
+		}
+	}
+}

@@ -88,7 +88,7 @@ func UndrawnInSome(input json.RawMessage) string {
 
 // undrawn reports whether the agents may leave the character of a file out.
 func undrawn(r rune) bool {
-	return r != '\t' && unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp)
+	return r != '\t' && unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 // Spins reports whether the text starts with a frame of the spinner.
