@@ -6,7 +6,7 @@ import (
 	"berth/agent"
 )
 
-// Seen is what is known at a moment.
+// Seen is a session at one moment, as a delivery sees it: its state, its screen and its terminal.
 type Seen struct {
 	State    agent.State
 	Asks     bool           // a prompt is open, on the screen or not yet
