@@ -341,6 +341,11 @@ func TestServersTool(t *testing.T) {
 			if text := agent.Value(look().Text); strings.Contains(text, "may be that of") {
 				t.Errorf("%s: a call with other arguments is named: %q", c.args, text)
 			}
+			s.log("tool.execution_start", `{"toolCallId":"c","toolName":"lab-ask","arguments":{"dry\u200c_run":true}}`)
+			s.log("permission.requested", `{"permissionRequest":{"kind":"mcp","toolCallId":"c","serverName":"lab","toolName":"lab-ask","toolTitle":"ask","args":{"dry\u200c_run":true},"readOnly":false}}`)
+			if text := agent.Value(look().Text); !strings.Contains(text, `dry\\u200c_run`) || c.says == "" && !strings.Contains(text, "may be that of a call that it draws whole") {
+				t.Errorf("%s first, %s %s: a call that is drawn alike isn't named: %q", first, c.title, c.args, text)
+			}
 		}
 	}
 }
