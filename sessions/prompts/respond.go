@@ -169,6 +169,9 @@ func (ps *Prompts) notReady(p detect.Pending, err error) error {
 		remedy = fmt.Sprintf("answer it at the terminal: attach %s. What a hook reported is a prompt of its own, see state %s", name, name)
 	case errors.Is(err, errUnseen):
 		remedy = fmt.Sprintf("make its screen larger and answer again: resize %s COLSxROWS, or attach %s from a larger window. Or answer there", name, name)
+		if p.Hook != "" { // a larger screen doesn't help where a dialog draws a call in another way
+			remedy = "answer with accept or deny, which go to the agent's hook and not to the dialog, or " + remedy
+		}
 	case errors.Is(err, errDeaf), errors.Is(err, errBusy), errors.Is(err, errEarlier):
 		remedy = fmt.Sprintf("look at screen %s, and answer again when it goes on", name)
 	case errors.Is(err, errShared):
