@@ -182,8 +182,8 @@ type Step struct {
 	// Berth waits longer.
 	LevelSuffices bool
 	// Focus: before the key, Berth reports to the program that its terminal lost the focus and got
-	// it back, if the program asked for focus events. Some agents draw a dialog while their
-	// composer still takes the keys.
+	// it back. Some agents draw a dialog while their composer still takes the keys. The program must know such reports: they are
+	// typed also if the terminal's mode doesn't ask for them.
 	Focus bool
 	// Again: it only moves between rows. An agent on a busy machine may lose it. So if the screen doesn't show what the
 	// next step is for after some seconds, and still shows what this one is for, the key is pressed again, once.

@@ -20,7 +20,7 @@ import (
 // key for, or of two pages "asks 1: a b".
 type asker struct{}
 
-var asks = regexp.MustCompile(`asks (\d+): (\w+)(?: (\w+))?`)
+var asks = regexp.MustCompile(`asks (\w+): (\w+)(?: (\w+))?`)
 
 func (asker) Name() string                      { return "asker" }
 func (asker) Hook([]byte) ([]agent.Fact, error) { return nil, nil }
@@ -113,7 +113,7 @@ func (asker) Keys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyA
 			return agent.KeyAnswer{Steps: []agent.Step{page("y", d.Body)}, Outcome: agent.OutcomeAnswered}, nil
 		}
 		yes := page("y", "a")
-		yes.Focus = true
+		yes.Focus = d.Title == "reports"
 		return agent.KeyAnswer{Steps: []agent.Step{yes}, Outcome: agent.OutcomeAccepted}, nil
 	case agent.AnswerText:
 		paste := page("", "a")
@@ -220,17 +220,19 @@ func TestRespondToAPart(t *testing.T) {
 	}
 }
 
-// A program that listens to its terminal's focus gets the change before the key, and
-// another, as in the other tests, is given nothing but the key.
+// TestRespondChangesFocus: a program that knows reports of its terminal's focus gets a change before the key, also if another process
+// has turned the terminal's mode off. Another program, as in the other tests, is given nothing but the key.
 func TestRespondChangesFocus(t *testing.T) {
-	told := filepath.Join(t.TempDir(), "told")
-	_, s := newAsker(t, "\\033[?1004hasks 1: a'; dd bs=1 count=6 of="+told+" 2>/dev/null; printf '")
-	r, err := s.Respond(t.Context(), claim("c1"), "", agent.Answer{Kind: agent.Accept})
-	if err != nil || !r.Confirmed {
-		t.Fatalf("%+v, %v", r, err)
-	}
-	if bytes, err := os.ReadFile(told); string(bytes) != "\x1b[O\x1b[I" {
-		t.Errorf("sent %q, %v", bytes, err)
+	for _, mode := range []string{"\\033[?1004h", "\\033[?1004h\\033[?1004l"} {
+		told := filepath.Join(t.TempDir(), "told")
+		_, s := newAsker(t, mode+"asks reports: a'; dd bs=1 count=6 of="+told+" 2>/dev/null; printf '")
+		r, err := s.Respond(t.Context(), claim("c1"), "", agent.Answer{Kind: agent.Accept})
+		if err != nil || !r.Confirmed {
+			t.Fatalf("%q: %+v, %v", mode, r, err)
+		}
+		if bytes, err := os.ReadFile(told); string(bytes) != "\x1b[O\x1b[I" {
+			t.Errorf("%q: sent %q, %v", mode, bytes, err)
+		}
 	}
 }
 

@@ -316,12 +316,13 @@ func (c *core) promptsEnv() prompts.Env {
 			_, keys := c.env().Driver().(agent.KeyReader)
 			cols, rows := c.kernel.Screen.Terminal().Size()
 			at := func(pid int) bool { return process.Held(pid, keys) || keys && !process.Sized(pid, cols, rows) }
-			return c.track.Gone() || process.Stopped(holder) || process.Halted(child) || at(child) || own != child && (process.Stopped(own) || at(own))
+			return c.track.Gone() || process.Stopped(holder) || process.Stopped(child) || at(child) || own != child && (process.Stopped(own) || at(own))
 		},
 		Busy: func() bool {
 			_, keys := c.env().Driver().(agent.KeyReader)
 			return keys && (process.Busy(c.life.Child().PID) || process.Busy(c.track.AgentPID()))
 		},
+		Halted:  func() bool { return process.Halted(c.life.Child().PID) },
 		Shared:  c.shared,
 		Printed: c.kernel.Screen.Offset,
 		Waits:   func(hook uint64) bool { return c.gates.Waits(hook) },

@@ -44,6 +44,7 @@ func sharedAt(top, pid, agent int) bool {
 		at = s.parent
 	}
 	above[pid] = true
+	left := mostOfAll
 	queue := []entry{{pid: top}}
 	for i := 0; i < len(queue); i++ {
 		if i == mostProcesses {
@@ -55,7 +56,7 @@ func sharedAt(top, pid, agent int) bool {
 		inSession := ok && s.session == own.session
 		has := input.Rdev == terminal.Rdev && input.Dev == terminal.Dev && input.Ino == terminal.Ino || input.Rdev == ownTerminal
 		of := e.pid == agent || e.of && has
-		if ok && !of && !above[e.pid] && (!inSession || s.group == s.front) && (has || opensTerminal(e.pid)) {
+		if ok && !of && !above[e.pid] && (!inSession || s.group == s.front) && (has || opensTerminal(e.pid, &left)) {
 			return true
 		}
 		for _, child := range allChildren(e.pid) {
@@ -69,19 +70,23 @@ func sharedAt(top, pid, agent int) bool {
 // It may have left that terminal's session since.
 var ownTerminal = unix.Mkdev(5, 0)
 
-// mostFiles bounds how many descriptors of a process are read. One with more may read any terminal.
-const mostFiles = 16384
+// mostFiles bounds how many descriptors of a process are read, and mostOfAll those of all processes, which takes 0.1 s. One with more
+// may read any terminal.
+const (
+	mostFiles = 16384
+	mostOfAll = 4 * mostFiles
+)
 
 // opensTerminal reports whether a process has opened /dev/tty to read it, as agents and pagers do whose standard input
-// is something else.
-func opensTerminal(pid int) bool {
+// is something else. It takes what it reads from left.
+func opensTerminal(pid int, left *int) bool {
 	dir, err := os.Open("/proc/" + strconv.Itoa(pid) + "/fd")
 	if err != nil {
 		return false // its files may not be read
 	}
 	defer dir.Close()
 	names, err := dir.Readdirnames(mostFiles)
-	if len(names) == mostFiles {
+	if *left -= len(names); len(names) == mostFiles || *left < 0 {
 		return true
 	}
 	return err == nil && slices.ContainsFunc(names, func(fd string) bool {

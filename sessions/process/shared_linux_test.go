@@ -194,3 +194,12 @@ func TestBusy(t *testing.T) {
 		})
 	}
 }
+
+// TestManyFiles: more open files than are read count as a terminal that is read.
+func TestManyFiles(t *testing.T) {
+	for left, opens := range map[int]bool{1: true, mostOfAll: false} {
+		if left := left; opensTerminal(os.Getpid(), &left) != opens {
+			t.Errorf("%d files left to read: %v", left, !opens)
+		}
+	}
+}

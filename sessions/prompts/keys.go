@@ -31,6 +31,10 @@ const (
 	// Code 2.1.197 had read it when the key came 9 ms later, on a machine with four times the work it can do.
 	soonAgain  = 2 * time.Millisecond
 	proofLasts = 50 * time.Millisecond
+	// aloneLasts is how long the processes of the session aren't read again while a report is to be read.
+	aloneLasts = 10 * time.Millisecond
+	// checksLast is how old the picture may be when its key is written.
+	checksLast = 20 * time.Millisecond
 )
 
 var (
@@ -230,6 +234,7 @@ func (ps *Prompts) drawn(ctx context.Context) []string {
 // moment is when a key may be pressed. Only the loop uses it.
 type moment struct {
 	shown    time.Time // since when the screen shows what a later key is for
+	alone    time.Time // when the session's processes were read, and none may take the key
 	reported time.Time // when a report was typed that the program is to read before the key
 	proving  bool      // that report was typed now, and not the key
 }
@@ -243,60 +248,54 @@ func (m *moment) unproved(now time.Time) bool {
 	return true
 }
 
-// pressIf checks the current screen and presses the key in the same step of the loop. A process of the session can make the agent busy,
-// such as by a server's huge answer, while a dialog is on the screen, and have that dialog closed at its end: the agent would read the key
-// after that, at the next dialog. So an agent that wants reports of the focus first reads one, and must then not be busy.
+// pressIf checks the current screen and presses the key in the same step of the loop.
+//
+// A process of the session can make the agent busy, such as by a server's huge answer, while a dialog is on the screen, and have
+// that dialog closed at its end: the agent would read the key after that, at the next dialog. So an agent that knows reports of the
+// focus first reads one, and must then not be busy. The report is typed whether or not the terminal's mode asks for it: any process
+// of the session can turn the mode off.
+//
+// Such a process can also make the checks slow, by many processes and open files, and have the dialog closed meanwhile. So what
+// reads all processes comes first, and then the newest picture. The other checks take less than a millisecond.
 func (ps *Prompts) pressIf(a *answering, step agent.Step, last bool, m *moment) (<-chan error, error) {
 	m.proving = false
-	reading, modes, ok := ps.env.Look() // other clients' input may be unread
-	if !ok || !ps.followed {
-		return nil, errNotShown
+	if _, _, err := ps.stillAsks(a, step, m); err != nil {
+		return nil, err
 	}
-	p, ok := ps.env.Fold().Pending(a.Prompt)
-	if !ok || a.judged {
-		return nil, errHookGone // answered meanwhile
+	if ps.env.Now().Sub(m.alone) > aloneLasts {
+		if ps.env.Halted() {
+			return nil, errDeaf
+		}
+		if ps.env.Shared() {
+			return nil, errShared
+		}
+		m.alone = ps.env.Now()
 	}
-	if !a.pressed && p.Request.Digest != a.Digest {
-		return nil, errHookGone // it shows something else since the answer was begun
-	}
-	if p.Disputed && reading.Dialog != nil {
-		m.shown = time.Time{}
-		return nil, errContested
-	}
-	unread := func() bool { return !a.pressed && !reflect.DeepEqual(reading.Dialog, p.Dialog) } // the digest is of an earlier picture
-	if reading.Dialog == nil || !ps.env.Fold().Asks(reading.Dialog, a.Prompt) || unread() || step.Ready != nil && !step.Ready(reading) {
-		m.shown = time.Time{}
-		return nil, errNotShown
-	}
-	if ps.othersJustTyped(a.Opened) {
-		return nil, errOthersType
-	}
-	if ps.env.Deaf() {
+	began := ps.env.Now()
+	p, modes, err := ps.stillAsks(a, step, m)
+	switch {
+	case err != nil:
+		return nil, err
+	case ps.env.Deaf():
 		return nil, errDeaf
-	}
-	if ps.env.Busy() {
+	case ps.env.Busy():
 		return nil, errBusy
-	}
-	if ps.env.Shared() {
-		return nil, errShared
 	}
 	if !a.pressed && !p.Shown.IsZero() {
 		m.shown = p.Shown
 	} else if m.shown.IsZero() {
 		m.shown = ps.env.Now()
 	}
-	if ps.env.Now().Sub(m.shown) < shownFor(step, p) {
+	switch now := ps.env.Now(); {
+	case now.Sub(m.shown) < shownFor(step, p):
 		return nil, errNotShown
+	case now.Sub(began) > checksLast:
+		return nil, errBusy
 	}
 	if step.Key == "" && step.Paste == "" {
-		if !modes.FocusEvents {
-			done := make(chan error, 1)
-			done <- nil
-			return done, nil
-		}
 		return ps.env.Link().InputLater([]byte("\x1b[O\x1b[I"), a.mark(false))
 	}
-	if m.proving = step.Focus && modes.FocusEvents && m.unproved(ps.env.Now()); m.proving {
+	if m.proving = step.Focus && m.unproved(ps.env.Now()); m.proving {
 		return ps.env.Link().InputLater([]byte("\x1b[I"), a.mark(false))
 	}
 	_, ruled := ps.env.Driver().(agent.RulesNamer)
@@ -308,6 +307,34 @@ func (ps *Prompts) pressIf(a *answering, step agent.Step, last bool, m *moment) 
 		a.Given, a.settleBy = ps.env.Now(), ps.env.Now().Add(answerSettles)
 	}
 	return ps.env.Link().InputLater(data, a.mark(last))
+}
+
+// stillAsks returns the answer's prompt, if the newest picture shows its dialog and what the key is for.
+func (ps *Prompts) stillAsks(a *answering, step agent.Step, m *moment) (detect.Pending, terminal.Modes, error) {
+	reading, modes, ok := ps.env.Look() // other clients' input may be unread
+	if !ok || !ps.followed {
+		return detect.Pending{}, modes, errNotShown
+	}
+	p, ok := ps.env.Fold().Pending(a.Prompt)
+	if !ok || a.judged {
+		return p, modes, errHookGone // answered meanwhile
+	}
+	if !a.pressed && p.Request.Digest != a.Digest {
+		return p, modes, errHookGone // it shows something else since the answer was begun
+	}
+	if p.Disputed && reading.Dialog != nil {
+		m.shown = time.Time{}
+		return p, modes, errContested
+	}
+	unread := func() bool { return !a.pressed && !reflect.DeepEqual(reading.Dialog, p.Dialog) } // the digest is of an earlier picture
+	if reading.Dialog == nil || !ps.env.Fold().Asks(reading.Dialog, a.Prompt) || unread() || step.Ready != nil && !step.Ready(reading) {
+		m.shown = time.Time{}
+		return p, modes, errNotShown
+	}
+	if ps.othersJustTyped(a.Opened) {
+		return p, modes, errOthersType
+	}
+	return p, modes, nil
 }
 
 // earlierKeys reports whether an answer by keys of an earlier server isn't judged yet. The dialog on the screen may be its, also

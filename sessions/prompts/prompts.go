@@ -48,6 +48,8 @@ type Env struct {
 	// Deaf reports whether the program or its holder is stopped, or hasn't read earlier input. The screen is
 	// then of the past, and a key would reach the next dialog.
 	Deaf func() bool
+	// Halted reports whether another program that may read the keys is stopped. Like Shared, it reads all processes of the session.
+	Halted func() bool
 	// Busy reports whether a program that reads keys computes. It reads a key only after that, and may have closed its dialog by then.
 	Busy func() bool
 	// Shared reports whether another program may take what is typed at the terminal.

@@ -294,7 +294,7 @@ func (ps *Prompts) beginAnswer(claim loop.Claim, p detect.Pending, channel, outc
 		return nil, errOthersType
 	case channel == agent.ChannelKeys && ps.earlierKeys():
 		return nil, errEarlier
-	case channel == agent.ChannelHook && ps.env.Program().Typed && ps.env.Deaf():
+	case channel == agent.ChannelHook && ps.env.Program().Typed && (ps.env.Deaf() || ps.env.Halted()):
 		return nil, errDeaf // a key that waits in its terminal would reach the next dialog
 	}
 	verb := verbRespond
