@@ -16,6 +16,8 @@ var (
 	// ErrBusy says that the holder has as much unwritten input as it keeps;
 	// nothing of the message was typed.
 	ErrBusy = errors.New("the program doesn't read its input, and the queue is full")
+	// ErrLate says that the time for an input was over before it could be typed. It was not typed.
+	ErrLate = errors.New("the holder could not type it in time")
 	// ErrEnded says that the program has ended.
 	ErrEnded = errors.New("the program has ended")
 	// ErrTooLarge says that a message is larger than a frame may be.

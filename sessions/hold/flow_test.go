@@ -329,3 +329,26 @@ func ignoredSignals(t *testing.T, text string) uint64 {
 	}
 	return mask
 }
+
+// TestInputWithin: a key whose time is over isn't typed, and what comes after it is.
+func TestInputWithin(t *testing.T) {
+	l := start(t, testSpec(t, "/bin/sh", "-c", "stty -echo; echo ready; exec cat"))
+	f := follow(l, 0)
+	f.untilText(t, "ready")
+	for _, c := range []struct {
+		within time.Duration
+		want   error
+	}{{-time.Millisecond, ErrLate}, {time.Minute, nil}} {
+		typed, err := l.InputWithin(c.within, []byte("within "+c.within.String()+"\n"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := <-typed; !errors.Is(err, c.want) {
+			t.Errorf("within %s: %v, want %v", c.within, err, c.want)
+		}
+	}
+	f.untilText(t, "within 1m0s")
+	if text := string(f.text); strings.Contains(text, "within -1ms") {
+		t.Errorf("a late key was typed: %q", text)
+	}
+}

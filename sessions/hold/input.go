@@ -37,6 +37,7 @@ type op struct {
 	kind       opKind
 	data       []byte
 	typed      bool  // opInput: the answer may wait for the echo
+	by         int64 // opInput: the monotonic time after which it isn't typed; 0 for none
 	at         int64 // opReply: where the query ended
 	cols, rows int
 	sig        syscall.Signal
@@ -172,6 +173,11 @@ func (h *holder) nextOp() (op, bool) {
 		o := h.typing.queue.pop()
 		switch o.kind {
 		case opInput:
+			if now, err := monotonic(); o.by > 0 && (err != nil || now > o.by) {
+				h.typing.queue.bytes -= len(o.data)
+				h.ack(o.from, o.id, ackLate, "")
+				continue
+			}
 			h.recordLocked(KindInput, InputData{Bytes: len(o.data), Mark: o.mark})
 		case opReply:
 			if o.at <= h.recent.before(time.Now()) { // it waited too long

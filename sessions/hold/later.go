@@ -3,6 +3,9 @@ package hold
 import (
 	"encoding/json"
 	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // InputLater is Input for a caller that must not wait for the program: the
@@ -18,6 +21,34 @@ func (l *Link) InputLater(data []byte, mark json.RawMessage) (<-chan error, erro
 		return nil, err
 	}
 	return answer, nil
+}
+
+// InputWithin is InputLater for a key that depends on what the screen shows now: if the holder can't type it within that time, such as
+// because it is stopped, it doesn't, and Input's error is ErrLate. A holder that is too old for this types it whenever it can.
+func (l *Link) InputWithin(within time.Duration, data []byte, mark json.RawMessage) (<-chan error, error) {
+	now, err := monotonic()
+	if err != nil {
+		return nil, err
+	}
+	answer := make(chan error, 1)
+	err = l.later(data, mark, func(err error) { answer <- err }, func(id uint32) ([]byte, error) {
+		head, err := encodeRequest(request{ID: id, Mark: mark, By: now + within.Nanoseconds()})
+		return appendFrame(nil, frameInput, head, data), err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answer, nil
+}
+
+// monotonic is the time of a clock that all processes of the machine share, in nanoseconds. No program sets it, and it pauses
+// while the machine sleeps.
+func monotonic() (int64, error) {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {
+		return 0, fmt.Errorf("read the clock: %w", err)
+	}
+	return t.Nano(), nil
 }
 
 // Type is InputLater for what a person types: the answer may come with the

@@ -90,6 +90,7 @@ const (
 type request struct {
 	ID    uint32          `json:"id"`
 	Mark  json.RawMessage `json:"mark,omitempty"`
+	By    int64           `json:"by_ns,omitempty"` // of an input: not after this time of the monotonic clock
 	Cols  int             `json:"cols,omitempty"`
 	Rows  int             `json:"rows,omitempty"`
 	Sig   int             `json:"signal,omitempty"`
@@ -110,6 +111,7 @@ const (
 	ackEnded
 	ackBad
 	ackNotWaiting
+	ackLate
 )
 
 // ackError is the error an acknowledgement stands for.
@@ -123,6 +125,8 @@ func ackError(c ackCode, text string) error {
 		return ErrEnded
 	case ackNotWaiting:
 		return ErrNotWaiting
+	case ackLate:
+		return ErrLate
 	}
 	return fmt.Errorf("%w: %s", ErrBadRequest, text)
 }

@@ -424,7 +424,7 @@ func (h *holder) request(s *serverConn, t frameType, q request, data []byte) (co
 		if len(data) > MaxInput {
 			return ackBad, "input is too long", false
 		}
-		o.kind, o.data = opInput, data
+		o.kind, o.data, o.by = opInput, data, q.By
 		code = h.enqueue(o)
 		return code, "", code == ackDone
 	case frameResize:

@@ -12,6 +12,7 @@ import (
 	"berth/agent"
 	"berth/api"
 	"berth/detect"
+	"berth/sessions/hold"
 	"berth/sessions/loop"
 	"berth/terminal"
 )
@@ -33,8 +34,8 @@ const (
 	proofLasts = 50 * time.Millisecond
 	// aloneLasts is how long the processes of the session aren't read again while a report is to be read.
 	aloneLasts = 10 * time.Millisecond
-	// checksLast is how old the picture may be when its key is written.
-	checksLast = 20 * time.Millisecond
+	// pictureLasts is how old the picture may be when its key is typed. The checks after it take 1 ms.
+	pictureLasts = 30 * time.Millisecond
 )
 
 var (
@@ -158,6 +159,12 @@ func (ps *Prompts) press(ctx context.Context, write loop.Write, a *answering, st
 	var m moment
 	for {
 		err := write(func() (<-chan error, error) { return ps.pressIf(a, step, last, &m) })
+		if errors.Is(err, hold.ErrLate) {
+			if err := ps.env.Do(ctx, func() { ps.late(a, &m) }); err != nil {
+				return err
+			}
+			err = errBusy
+		}
 		clear := !errors.Is(err, errNotShown)
 		passes := slices.ContainsFunc([]error{errDeaf, errBusy, errShared, errContested}, func(target error) bool { return errors.Is(err, target) })
 		if clear && !passes && (err != nil || !m.proving) {
@@ -178,7 +185,7 @@ func (ps *Prompts) press(ctx context.Context, write loop.Write, a *answering, st
 		case <-lost:
 			anew, now := *before, moment{shown: ps.env.Now()}
 			anew.ShownFor, anew.Focus = 0, false
-			if err := write(func() (<-chan error, error) { return ps.pressIf(a, anew, false, &now) }); errors.Is(err, errBusy) {
+			if err := write(func() (<-chan error, error) { return ps.pressIf(a, anew, false, &now) }); errors.Is(err, errBusy) || errors.Is(err, hold.ErrLate) {
 				lost = time.After(lookAgain)
 			} else if err != nil && !errors.Is(err, errNotShown) {
 				return err
@@ -237,6 +244,7 @@ type moment struct {
 	alone    time.Time // when the session's processes were read, and none may take the key
 	reported time.Time // when a report was typed that the program is to read before the key
 	proving  bool      // that report was typed now, and not the key
+	first    bool      // the key was typed now, and is the answer's first
 }
 
 // unproved reports whether the program is to read a report first: it has read none yet, or so late that it was busy.
@@ -258,7 +266,7 @@ func (m *moment) unproved(now time.Time) bool {
 // Such a process can also make the checks slow, by many processes and open files, and have the dialog closed meanwhile. So what
 // reads all processes comes first, and then the newest picture. The other checks take less than a millisecond.
 func (ps *Prompts) pressIf(a *answering, step agent.Step, last bool, m *moment) (<-chan error, error) {
-	m.proving = false
+	m.proving, m.first = false, false
 	if _, _, err := ps.stillAsks(a, step, m); err != nil {
 		return nil, err
 	}
@@ -289,24 +297,38 @@ func (ps *Prompts) pressIf(a *answering, step agent.Step, last bool, m *moment) 
 	switch now := ps.env.Now(); {
 	case now.Sub(m.shown) < shownFor(step, p):
 		return nil, errNotShown
-	case now.Sub(began) > checksLast:
+	case now.Sub(began) > pictureLasts:
 		return nil, errBusy
 	}
+	typed := func(data []byte, last bool) (<-chan error, error) {
+		return ps.env.Link().InputWithin(pictureLasts-ps.env.Now().Sub(began), data, a.mark(last))
+	}
 	if step.Key == "" && step.Paste == "" {
-		return ps.env.Link().InputLater([]byte("\x1b[O\x1b[I"), a.mark(false))
+		return typed([]byte("\x1b[O\x1b[I"), false)
 	}
 	if m.proving = step.Focus && m.unproved(ps.env.Now()); m.proving {
-		return ps.env.Link().InputLater([]byte("\x1b[I"), a.mark(false))
+		return typed([]byte("\x1b[I"), false)
 	}
 	_, ruled := ps.env.Driver().(agent.RulesNamer)
 	data, err := stepBytes(step, modes.ForAnswers(ruled))
 	if err != nil {
 		return nil, err
 	}
-	if a.pressed = true; last {
+	m.first, a.pressed = !a.pressed, true
+	if last {
 		a.Given, a.settleBy = ps.env.Now(), ps.env.Now().Add(answerSettles)
 	}
-	return ps.env.Link().InputLater(data, a.mark(last))
+	return typed(data, last)
+}
+
+// late takes back that a key or a report was typed: the holder couldn't do it in time.
+func (ps *Prompts) late(a *answering, m *moment) {
+	if m.first {
+		a.pressed = false
+	}
+	if m.reported = (time.Time{}); !m.proving {
+		a.Given, a.settleBy = time.Time{}, time.Time{}
+	}
 }
 
 // stillAsks returns the answer's prompt, if the newest picture shows its dialog and what the key is for.

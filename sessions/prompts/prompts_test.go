@@ -117,6 +117,17 @@ func TestProofBeforeAKey(t *testing.T) {
 	}
 }
 
+// TestLate: a key that the holder couldn't type in time was not pressed, and a report proves nothing then.
+func TestLate(t *testing.T) {
+	at := time.Unix(100, 0)
+	for _, m := range []moment{{first: true, reported: at}, {reported: at}, {proving: true, reported: at}} {
+		a, now := answering{pressed: true, Given: at, settleBy: at}, m
+		if (*Prompts)(nil).late(&a, &now); a.pressed == m.first || a.Given.IsZero() == m.proving || !now.unproved(at) {
+			t.Errorf("%+v: the answer is %+v", m, a)
+		}
+	}
+}
+
 // TestShownFor: a level that reports an open dialog reports no place among parallel calls.
 func TestShownFor(t *testing.T) {
 	step := agent.Step{ShownFor: time.Second, LevelSuffices: true}
