@@ -71,7 +71,8 @@ func TestHookOfACutDialog(t *testing.T) {
 	}
 }
 
-// TestFormOverAPermission: a server's form is drawn over a dialog whose hook waits. Both prompts stay, and the hook keeps its own.
+// TestFormOverAPermission: a server's form is drawn over a dialog whose hook waits. Both prompts stay, the hook keeps its own, and the
+// form's prompt names it: a key for a form that its server withdraws would reach that dialog.
 func TestFormOverAPermission(t *testing.T) {
 	b := newBench(t, Options{})
 	b.hook(agent.TurnStarted, "a")
@@ -86,12 +87,12 @@ func TestFormOverAPermission(t *testing.T) {
 	if p, ok := b.fold.HeldBy("h1"); !ok || p.ID != "1" || p.OnScreen {
 		t.Errorf("below the form the hook has %+v", p)
 	}
-	if p, ok := b.fold.Pending(""); !ok || p.Request.Type != agent.PromptForm || p.Hook != "" {
+	if p, ok := b.fold.Pending(""); !ok || p.Request.Type != agent.PromptForm || p.Hook != "" || p.Next != "1" {
 		t.Errorf("the form is %+v", p)
 	}
 	b.at(4000).screen(permission)
 	b.at(5000)
-	if p, ok := b.fold.Pending(""); !ok || p.Request.ID != "1" || p.Hook != "h1" || !p.Request.OnScreen || p.Request.Contested {
+	if p, ok := b.fold.Pending(""); !ok || p.Request.ID != "1" || p.Hook != "h1" || !p.Request.OnScreen || p.Request.Contested || p.Next != "" {
 		t.Errorf("after the form it is %+v", p)
 	}
 }

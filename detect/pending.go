@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"slices"
 	"time"
 
 	"berth/agent"
@@ -22,6 +23,7 @@ type Pending struct {
 	Waits    bool      // a level has reported an open dialog since the last prompt was closed
 	Busy     bool      // a level still shows work
 	GivesWay bool      // the dialog of an earlier one of parallel calls may take its place
+	Next     string    // the id of a reported prompt whose dialog comes when this one, a form, goes; empty for none
 	Before   string    // its digest before a hook reported what its dialog shows; empty without one
 }
 
@@ -56,6 +58,12 @@ func (f *Fold) Pending(id string) (Pending, bool) {
 		l = f.level()
 		p.Busy = l != nil && l.Value == agent.LevelBusy
 		p.GivesWay = f.givesWay(d)
+	}
+	if found.Prompt.Type == agent.PromptForm {
+		waits := func(r *request) bool { return r != found && r.Told && r.Over == nil && !r.Prompt.OnScreen }
+		if i := slices.IndexFunc(f.m.Requests, waits); i >= 0 {
+			p.Next = f.m.Requests[i].Prompt.ID
+		}
 	}
 	return p, true
 }

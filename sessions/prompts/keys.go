@@ -43,6 +43,7 @@ var (
 	errDeaf     = errors.New("its program is stopped or has not read what was typed before, or another one holds its terminal, so its screen may be of the past")
 	errBusy     = errors.New("its program is busy and doesn't read keys at once, so its screen may be of the past")
 	errEarlier  = errors.New("the server before this one has pressed a key at a dialog, which may not have had its effect yet")
+	errNext     = errors.New("another prompt waits, and a form can be withdrawn at any moment: the key would then reach that one")
 	errShared   = errors.New("another program may read its terminal too, and could get the key")
 )
 
@@ -166,7 +167,7 @@ func (ps *Prompts) press(ctx context.Context, write loop.Write, a *answering, st
 			err = errBusy
 		}
 		clear := !errors.Is(err, errNotShown)
-		passes := slices.ContainsFunc([]error{errDeaf, errBusy, errShared, errContested}, func(target error) bool { return errors.Is(err, target) })
+		passes := slices.ContainsFunc([]error{errDeaf, errBusy, errNext, errShared, errContested}, func(target error) bool { return errors.Is(err, target) })
 		if clear && !passes && (err != nil || !m.proving) {
 			if err != nil {
 				return err
@@ -353,8 +354,11 @@ func (ps *Prompts) stillAsks(a *answering, step agent.Step, m *moment) (detect.P
 		m.shown = time.Time{}
 		return p, modes, errNotShown
 	}
-	if ps.othersJustTyped(a.Opened) {
+	switch {
+	case ps.othersJustTyped(a.Opened):
 		return p, modes, errOthersType
+	case p.Next != "" && a.Outcome != agent.OutcomeCancelled: // Esc allows nothing
+		return p, modes, errNext
 	}
 	return p, modes, nil
 }

@@ -132,7 +132,7 @@ func (ps *Prompts) showsMore(p *agent.Request) error {
 
 // maySoon reports whether the reason why an answer can't be given yet may pass.
 func maySoon(err error) bool {
-	for _, passing := range []error{agent.ErrNotReady, errHookGone, errOthersType, errHookSoon, errContested, errUnseen, errJustOver, errDeaf, errBusy, errShared, errEarlier} {
+	for _, passing := range []error{agent.ErrNotReady, errHookGone, errOthersType, errHookSoon, errContested, errUnseen, errJustOver, errDeaf, errBusy, errNext, errShared, errEarlier} {
 		if errors.Is(err, passing) {
 			return true
 		}
@@ -174,6 +174,8 @@ func (ps *Prompts) notReady(p detect.Pending, err error) error {
 		}
 	case errors.Is(err, errDeaf), errors.Is(err, errBusy), errors.Is(err, errEarlier):
 		remedy = fmt.Sprintf("look at screen %s, and answer again when it goes on", name)
+	case errors.Is(err, errNext):
+		remedy = fmt.Sprintf("answer that one first: respond %s --prompt %s; or cancel this one, or answer at the terminal: attach %s", name, p.Next, name)
 	case errors.Is(err, errShared):
 		remedy = fmt.Sprintf("end that program, or answer at the terminal: attach %s", name)
 	case errors.Is(err, errJustOver):
