@@ -263,3 +263,23 @@ func TestDrawsItsRest(t *testing.T) {
 		}
 	}
 }
+
+// TestCallsOfOneID: two subagents may have calls of one id. The answer to the call of one closes no prompt of the other's.
+func TestCallsOfOneID(t *testing.T) {
+	of := func(event, subagent, folder, more string) string {
+		return `{"event":"` + event + `","session":"ses_1","agent":"` + subagent + `","agent_type":"general","permission":"bash","metadata":{"command":"ls"},` +
+			`"tool":"bash","call":"bash:0","input":{"command":"ls","workdir":"` + folder + `"}` + more + `}`
+	}
+	both := []string{
+		of("tool.before", "ses_2", "/prod", ""), of("tool.before", "ses_3", "/test", ""),
+		"h1 " + of("permission.asked", "ses_2", "/prod", ""), "h2 " + of("permission.asked", "ses_3", "/test", ""),
+	}
+	for name, end := range map[string]string{
+		"allowed": of("permission.replied", "ses_2", "/prod", `,"reply":"once"`), "over": of("tool.after", "ses_2", "/prod", `,"status":"completed"`),
+	} {
+		open := folded(t, nil, append(slices.Clone(both), end)...).Status().Requests
+		if len(open) != 1 || !strings.Contains(agent.Value(open[0].Text), `workdir: "/test"`) {
+			t.Errorf("%s: %+v", name, open)
+		}
+	}
+}

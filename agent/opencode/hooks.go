@@ -77,6 +77,9 @@ func (Driver) Hook(payload []byte) ([]agent.Fact, error) {
 	if e.Name == "" || e.Session == "" {
 		return nil, fmt.Errorf("read a report: %w: no name or no conversation", ErrEvent)
 	}
+	if e.Call != "" { // two subagents may have calls of one id
+		e.Call = cmp.Or(e.Agent, e.Session) + " " + e.Call
+	}
 	f := agent.Fact{
 		Kind: agent.Noted, Source: agent.SourceHook, Cause: "hook:" + e.Name, Conversation: e.Session, Version: e.Version,
 		Agent: e.Agent, AgentType: e.AgentType, Turn: e.Turn, Tool: e.Tool, Call: e.Call, Input: e.Input,

@@ -9,7 +9,7 @@ import { appendFileSync, existsSync } from "node:fs"
 export const Berth = async ({ client }) => {
   if (!process.env.BERTH_HOOK_SOCKET || (berth.user && process.env.BERTH_HOOKS) || !existsSync(berth.hook)) return {}
   const families = new Map() // of conversations: the id of the parent, "" without one, and the kind of agent
-  const calls = new Map() // tool calls that have not ended, by id
+  const calls = new Map() // tool calls that have not ended, by conversation and id: two subagents may have calls of one id
   const asked = new Map() // permissions without a reply, by id: the call that each is for
   const hooks = new Map() // hooks that wait for an answer, by the request's id
   const talks = new Map() // of conversations: what is known of the current turn
@@ -53,6 +53,7 @@ export const Berth = async ({ client }) => {
   const tell = (body) => report(["--tell"], body, 10_000)
   const wait = async (file, body) => parse(await report(file ? ["--ask", "15s", "5s", "--if", file] : ["--tell"], body, 30_000)) // reports only, if the file isn't there
 
+  const callKey = (conversation, call) => `${conversation} ${call}`
   const parse = (text) => {
     try {
       return JSON.parse(text)
@@ -196,12 +197,12 @@ export const Berth = async ({ client }) => {
     "message.part.updated": async ({ part }) => {
       const t = talk(part.sessionID)
       if (part.type === "text" && !t.users.has(part.messageID)) t.text = part.text
-      if (part.type !== "tool" || !calls.delete(part.callID)) return
+      if (part.type !== "tool" || !calls.delete(callKey(part.sessionID, part.callID))) return
       await tell({ event: "tool.after", ...(await from(part.sessionID)), tool: part.tool, call: part.callID, input: part.state.input, status: part.state.status })
     },
     "permission.asked": async (p) => {
       const { filediff, files, ...metadata } = p.metadata ?? {}
-      const call = calls.get(p.tool?.callID)
+      const call = calls.get(callKey(p.sessionID, p.tool?.callID))
       const body = { event: "permission.asked", ...(await from(p.sessionID)), turn: talk(p.sessionID).turn, request: p.id, permission: p.permission, patterns: p.patterns, always: p.always }
       const about = { call: p.tool?.callID, tool: call?.tool, input: call?.input }
       asked.set(p.id, about)
@@ -241,7 +242,7 @@ export const Berth = async ({ client }) => {
     },
     "tool.execute.before": async ({ tool, sessionID, callID }, { args }) => {
       await next(async () => {
-        calls.set(callID, { tool, input: args })
+        calls.set(callKey(sessionID, callID), { tool, input: args })
         await tell({ event: "tool.before", ...(await from(sessionID)), tool, call: callID, input: args })
       })
     },

@@ -69,6 +69,7 @@ type Block struct {
 	Text  string
 	Tool  string
 	Input map[string]any
+	ID    string // of the call, instead of one that no other call has
 }
 
 // Text is text for the user.

@@ -4,6 +4,9 @@ package opencode
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -149,4 +152,29 @@ func TestOffsets(t *testing.T) {
 	if n := l.API.Arrivals("a stray message"); n != 0 {
 		t.Errorf("%d stray messages arrived", n)
 	}
+}
+
+// TestCallsOfOneID: the commands of two subagents have one id, as some models give it. Each prompt has the folder of its own.
+func TestCallsOfOneID(t *testing.T) {
+	l := begin(t)
+	folders := []string{"one", "two"}
+	for _, folder := range folders {
+		testbed.Check(t, os.Mkdir(filepath.Join(l.Workspace, folder), 0o755))
+	}
+	last := prompt(l, "hook", "MOCK: tasks")
+	for i := range folders {
+		if i > 0 {
+			last = l.PromptUntil("the other one's", func(p testbed.Shown) bool { return p.ID != last.ID && p.Ready && p.OnScreen })
+		}
+		at := slices.IndexFunc(folders, func(folder string) bool { return strings.Contains(last.Text, `workdir: "`+folder+`"`) })
+		if at < 0 || l.Made(filepath.Join(folders[at], "listed.txt")) {
+			t.Fatalf("it asks %+v", last)
+		}
+		l.Respond("hook", "accepted", "--prompt", last.ID, "accept")
+		l.Poll(func() bool { return l.Made(filepath.Join(folders[at], "listed.txt")) }, func() string { return "nothing ran in " + folders[at] })
+		if other := folders[1-at]; i == 0 && l.Made(filepath.Join(other, "listed.txt")) {
+			t.Errorf("the answer for %s allowed %s", folders[at], other)
+		}
+	}
+	l.Is("idle")
 }

@@ -21,6 +21,8 @@ func startAPI(ctx context.Context) (*modelapi.Server, error) {
 		"fetch":    fetch,    // [URL]
 		"folder":   folder,   // a command in the folder above the workspace's
 		"task":     task,     // [PROMPT]: a subagent
+		"tasks":    tasks,    // two subagents at once, each with a command of the same id
+		"list":     list,     // [FOLDER]: its command
 		"ask":      ask(color),
 		"ask-two":  ask(color, features),
 	}})
@@ -77,6 +79,19 @@ func task(args string, _ modelapi.Scene) []modelapi.Step {
 		modelapi.Say(modelapi.Tool("task", map[string]any{"description": "look around", "prompt": args, "subagent_type": "general"})),
 		modelapi.Say(modelapi.Text("The subagent is done.")),
 	}
+}
+
+func tasks(string, modelapi.Scene) []modelapi.Step {
+	of := func(folder string) modelapi.Block {
+		return modelapi.Tool("task", map[string]any{"description": "look around", "prompt": "MOCK: list " + folder, "subagent_type": "general"})
+	}
+	return []modelapi.Step{modelapi.Say(of("one"), of("two")), modelapi.Say(modelapi.Text("The subagents are done."))}
+}
+
+func list(args string, _ modelapi.Scene) []modelapi.Step {
+	call := runs("touch listed.txt")
+	call.Input["workdir"], call.ID = args, "functions.bash:0"
+	return []modelapi.Step{modelapi.Say(call), modelapi.Say(modelapi.Text("The folder is listed."))}
 }
 
 // question is one question of the tool of that name.

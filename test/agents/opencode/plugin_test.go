@@ -49,7 +49,7 @@ func TestPlugin(t *testing.T) {
 	for name, c := range map[string]struct {
 		files  map[string]string
 		script string
-		want   string // the events in order; an error after a colon
+		want   string // the events in order; an error or a command after a colon
 	}{
 		"a turn": {nil, ends, "conversation turn idle"},
 		"a gate": {map[string]string{"gate": ""}, ends + `taken = (o) => { says(o.body.parts[0].text, "msg_2").then(() => emit("session.idle")); return { response: { ok: true } } }`,
@@ -59,7 +59,17 @@ func TestPlugin(t *testing.T) {
 		"a gate whose turn fails before it begins":    {map[string]string{"gate": ""}, ends + `taken = () => { emit("session.error", { error: { name: "APIError", data: {} } }); emit("session.idle"); return { response: { ok: true } } }`, "conversation turn idle idle:APIError"},
 		"hooks that are ended twice before they tell": {map[string]string{"dies": "2"}, ends, "conversation turn idle"},
 		"hooks that are ended always":                 {map[string]string{"dies": "9"}, ends, ""},
-		"a folder that is gone":                       {nil, "rmSync(new URL('./run', import.meta.url), { recursive: true })\n" + ends, "conversation turn idle"},
+		"two subagents with calls of one id": {nil, `await first
+const calls = async (sessionID, command) => {
+  emit("session.created", { info: { id: sessionID, parentID: id, agent: "general" } })
+  await plugin["tool.execute.before"]({ tool: "bash", sessionID, callID: "bash:0" }, { args: { command } })
+}
+await calls("ses_2", "one")
+await calls("ses_3", "two")
+emit("message.part.updated", { part: { type: "tool", sessionID: "ses_3", callID: "bash:0", tool: "bash", state: { status: "completed", input: { command: "two" } } } })
+emit("permission.asked", { sessionID: "ses_2", id: "per_1", permission: "bash", tool: { callID: "bash:0" } })`,
+			"conversation turn tool.before:one tool.before:two tool.after:two permission.asked:one"},
+		"a folder that is gone": {nil, "rmSync(new URL('./run', import.meta.url), { recursive: true })\n" + ends, "conversation turn idle"},
 		"thousands of parts while a report hangs": {map[string]string{"held": ""}, `for (let i = 0; i < 5000; i++) emit("message.part.updated", { part: { type: "text", text: "x", sessionID: id } })
 emit("session.idle")
 rmSync(new URL("./held", import.meta.url))`, "conversation turn idle"},
@@ -111,10 +121,14 @@ func reported(t *testing.T, file string) string {
 		var r struct {
 			Event string
 			Error *struct{ Name string }
+			Input struct{ Command string }
 		}
 		testbed.Check(t, json.Unmarshal(line, &r))
 		if r.Error != nil {
 			r.Event += ":" + r.Error.Name
+		}
+		if r.Input.Command != "" {
+			r.Event += ":" + r.Input.Command
 		}
 		all = append(all, r.Event)
 	}

@@ -170,7 +170,7 @@ func arguments(b modelapi.Block) string {
 // call is the call of a tool, the nth of its answer.
 func call(b modelapi.Block, answer string, n int, arguments string) map[string]any {
 	return map[string]any{
-		"index": n, "id": fmt.Sprintf("call_%s_%d", answer, n), "type": "function",
+		"index": n, "id": cmp.Or(b.ID, fmt.Sprintf("call_%s_%d", answer, n)), "type": "function",
 		"function": map[string]any{"name": b.Tool, "arguments": arguments},
 	}
 }
