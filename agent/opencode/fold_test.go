@@ -283,3 +283,39 @@ func TestCallsOfOneID(t *testing.T) {
 		}
 	}
 }
+
+// TestCutLines: opencode takes the shared indent, of any blanks, from a diff's lines, a file's first byte order mark, and the CRs of an
+// edit. The prompt has the lines of the new text that the diff doesn't show as they are.
+func TestCutLines(t *testing.T) {
+	const file = "Index: /ws/a\n===================================================================\n--- /ws/a\n+++ /ws/a\n"
+	for name, c := range map[string]struct {
+		tool, diff, want string
+		input            map[string]any
+	}{
+		"a file":              {"write", "@@ -0,0 +1,2 @@\n+ls\n+  pwd\n", "", map[string]any{"content": "ls\n  pwd\n"}},
+		"of CRLF":             {"write", "@@ -0,0 +1,1 @@\n+ls\r\n", "", map[string]any{"content": "ls\r\n"}},
+		"a wide indent":       {"write", "@@ -0,0 +1,2 @@\n+ls\n+pwd\n", `content: "\u3000ls"` + "\n" + `content: "\u00a0pwd"`, map[string]any{"content": "\u3000ls\n\u00a0pwd\n"}},
+		"a mark":              {"write", "@@ -0,0 +1,1 @@\n+ls\n", `content: "\ufeffls"`, map[string]any{"content": "\ufeffls\n"}},
+		"a mark alone":        {"write", "@@ -1,2 +1,2 @@\n ls\n-a\n+b\n", `content: "\ufeffls"`, map[string]any{"content": "\ufeffls\nb\n"}},
+		"a part of a file":    {"write", "@@ -2,2 +2,2 @@\n x\n-a\n+  b\n", "", map[string]any{"content": "  1\nx\n  b\n"}},
+		"and its indent":      {"write", "@@ -2,2 +2,2 @@\n x\n-a\n+b\n", `content: "\tb"`, map[string]any{"content": "  1\n\tx\n\tb\n"}},
+		"an edit":             {"edit", "@@ -1,1 +1,2 @@\n-a\n+b\n+  c\n", "", map[string]any{"newString": "b\n  c"}},
+		"within a line":       {"edit", "@@ -1,1 +1,1 @@\n-one a\n+one b\n", "", map[string]any{"newString": "b"}},
+		"an edit's indent":    {"edit", "@@ -1,1 +1,2 @@\n-a\n+b\n+  c\n", `newString: "\tb"` + "\n" + `newString: "\t  c"`, map[string]any{"newString": "\tb\n\t  c"}},
+		"at several places":   {"edit", "@@ -1,1 +1,1 @@\n-a\n+ b\n", `newString: " b"`, map[string]any{"newString": " b", "replaceAll": true}},
+		"an edit's CR":        {"edit", "", `newString: "two\r"`, map[string]any{"newString": "two\r"}},
+		"an edit of CRLF":     {"edit", "@@ -1,1 +1,2 @@\n-a\n+b\n+c\n", "", map[string]any{"newString": "b\r\nc\r\n"}},
+		"a patch":             {"apply_patch", "@@ -1,1 +1,1 @@\n-a\n+ b\n\n" + file + "@@ -0,0 +1,1 @@\n+c\n", "*** Update File: x\n*** Add File: a", map[string]any{"patchText": "*** Begin Patch\n*** Update File: x\n@@\n-a\n+ b\n*** Add File: a\n+c\n*** End Patch"}},
+		"a patch's indent":    {"apply_patch", "@@ -0,0 +1,1 @@\n+c\n", "*** Add File: a\n" + `patchText: "\u00a0c"`, map[string]any{"patchText": "*** Begin Patch\n*** Add File: a\n+\u00a0c\n*** End Patch"}},
+		"a name with a hunk":  {"write", "@@ -0,0 +1,1 @@\n+ ls\n" + file + "@@ -0,0 +1,1 @@\n+ls\n", `content: " ls"` + "\n" + `content: " ls"`, map[string]any{"content": " ls\n"}},
+		"a call of no report": {"", "@@ -0,0 +1,1 @@\n+c\n", "", nil},
+	} {
+		payload := agent.Encoded(map[string]any{
+			"event": "permission.asked", "session": "s", "permission": "edit", "tool": c.tool, "input": c.input,
+			"metadata": map[string]any{"filepath": "/ws/a", "diff": file + c.diff},
+		})
+		if got := (opencode.Driver{}).Undrawn("edit", report(t, string(payload)).Request.Raw, "/ws"); got != c.want {
+			t.Errorf("%s: %s\nwant %s", name, got, c.want)
+		}
+	}
+}

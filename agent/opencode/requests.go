@@ -63,7 +63,7 @@ func (e *event) permission() *agent.Request {
 		}
 	case e.Permission == toolEdit && m.File != "":
 		r.SetInput(m.File)
-		r.Raw = agent.Encoded(change{m.Diff, m.File, e.steps()})
+		r.Raw = agent.Encoded(change{m.Diff, m.File, e.steps(m.Diff)})
 		r.SetWhole(m.Diff)
 	case e.Permission == toolFetch && m.URL != "":
 		r.SetInput(m.URL)
@@ -87,24 +87,21 @@ type change struct {
 	Steps string `json:"steps,omitempty"`
 }
 
-// steps are the heads of a patch. Its diff has the old name of a file that it moves, and not the new one, and
-// doesn't say that it removes a file. It is empty for the tools whose diff says all.
-func (e *event) steps() string {
-	if e.Tool == "" || e.Tool == toolEdit || e.Tool == toolWrite {
-		return ""
-	}
+// steps are the heads of a patch, and the lines of the new text that the diff doesn't show as they are written. For a tool whose input
+// isn't known to Berth they are the whole input.
+func (e *event) steps(diff string) string {
 	in, err := agent.ReadInput(e.Input)
-	patch := in.Words("patchText")
-	if err != nil || patch == "" {
-		return agent.Compact(e.Input)
+	switch patch := in.Words("patchText"); {
+	case e.Tool == "":
+		return ""
+	case err == nil && e.Tool == toolWrite:
+		return forks.CutOfWrite(diff, "content", in.Words("content"))
+	case err == nil && e.Tool == toolEdit:
+		return forks.CutOfEdit(diff, "newString", in.Words("newString"), agent.Compact(in["replaceAll"]) == "true")
+	case err == nil && patch != "":
+		return forks.CutOfPatch(diff, "patchText", patch)
 	}
-	var heads []string
-	for line := range strings.SplitSeq(patch, "\n") {
-		if line = strings.TrimSpace(line); strings.HasPrefix(line, "***") && line != "*** Begin Patch" && line != "*** End Patch" {
-			heads = append(heads, line)
-		}
-	}
-	return strings.Join(heads, "\n")
+	return agent.Compact(e.Input)
 }
 
 // questions makes the prompt of questions.

@@ -1,0 +1,108 @@
+package forks
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"berth/agent/pattern"
+)
+
+// hunk matches the head of a part of a diff: how many lines of the old text it has, its first line in the new one, and how many of those.
+var hunk = pattern.New(`^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
+
+// byteOrderMark at the start of a file is no part of its text for an agent.
+const byteOrderMark = "\ufeff"
+
+// added are the lines that a diff adds, and their numbers in the new text.
+func added(diff string) (lines []string, numbers []int) {
+	count := func(text string) int {
+		if text == "" {
+			return 1
+		}
+		return pattern.Number(text)
+	}
+	number, removed, kept := 0, 0, 0 // of the next line, and how many the hunk has left
+	for line := range strings.SplitSeq(diff, "\n") {
+		m := hunk.FindStringSubmatch(line)
+		switch {
+		case removed <= 0 && kept <= 0 && m != nil:
+			removed, number, kept = count(m[1]), pattern.Number(m[2]), count(m[3])
+		case removed <= 0 && kept <= 0: // the name of a file
+		case strings.HasPrefix(line, "-"):
+			removed--
+		case strings.HasPrefix(line, "+"):
+			lines, numbers = append(lines, line[1:]), append(numbers, number)
+			number++
+			kept--
+		case strings.HasPrefix(line, " "):
+			removed--
+			number++
+			kept--
+		}
+	}
+	return lines, numbers
+}
+
+// A diff of opencode's leaves out the indent that its lines share, of any blanks, the byte order mark of a file, and of an edit the CRs
+// at the ends of lines. What follows finds the lines of a new text that it doesn't show as they are written.
+
+// CutOfWrite are these lines of a whole text, each after the name of its field.
+func CutOfWrite(diff, name, text string) string {
+	shown, numbers := added(diff)
+	all := strings.Split(text, "\n")
+	var lines []string
+	if strings.HasPrefix(text, byteOrderMark) && !slices.Contains(numbers, 1) {
+		lines = append(lines, all[0])
+	}
+	for _, n := range numbers {
+		if n > 0 && n <= len(all) {
+			lines = append(lines, all[n-1])
+		}
+	}
+	return cut(shown, name, lines)
+}
+
+// CutOfEdit are these lines of a text that takes the place of another one, at one place or at several. Where that is isn't known: they
+// are all that may be among them, unless the diff adds just this text.
+func CutOfEdit(diff, name, text string, every bool) string {
+	shown, _ := added(diff)
+	if every { // the places may have other indents
+		shown = nil
+	}
+	return cut(shown, name, strings.Split(strings.TrimSuffix(strings.ReplaceAll(text, "\r\n", "\n"), "\n"), "\n"))
+}
+
+// CutOfPatch are these lines of a patch, below its heads. A diff has the old name of a file that the patch moves, and not the new one,
+// and doesn't say that it removes a file.
+func CutOfPatch(diff, name, patch string) string {
+	var heads, lines []string
+	for line := range strings.SplitSeq(patch, "\n") {
+		head := strings.TrimSpace(line)
+		if adds, ok := strings.CutPrefix(line, "+"); ok {
+			lines = append(lines, adds)
+		} else if strings.HasPrefix(head, "***") && head != "*** Begin Patch" && head != "*** End Patch" {
+			heads = append(heads, head)
+		}
+	}
+	shown, _ := added(diff)
+	return strings.Trim(strings.Join(heads, "\n")+"\n"+cut(shown, name, lines), "\n")
+}
+
+// cut are the lines that have an indent or a CR, unless the diff shows all lines as they are.
+func cut(shown []string, name string, lines []string) string {
+	if slices.Equal(shown, lines) {
+		return ""
+	}
+	var all []string
+	for _, line := range lines {
+		if strings.TrimLeftFunc(line, isIndent) != line || strings.Contains(line, "\r") {
+			all = append(all, name+": "+strconv.QuoteToASCII(line))
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// isIndent reports whether JavaScript takes the character for a blank.
+func isIndent(r rune) bool { return unicode.IsSpace(r) || string(r) == byteOrderMark }
