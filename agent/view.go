@@ -1,6 +1,9 @@
 package agent
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // View is a screen as drivers read it: its text, and the attributes that carry meaning. Its rows
 // are shared and never change.
@@ -77,6 +80,16 @@ func (r Row) Bold() bool {
 		}
 	}
 	return bold > 0 && bold == len(strings.ReplaceAll(r.Text, " ", ""))
+}
+
+// BoldIn reports whether there is text between two byte offsets, and all of it is bold, apart from blanks.
+func (r Row) BoldIn(from, to int) bool {
+	for i := from; i < to; i++ {
+		if r.Text[i] != ' ' && !slices.ContainsFunc(r.Spans, func(s Span) bool { return s.Bold && i >= s.From && i < s.To }) {
+			return false
+		}
+	}
+	return from < to
 }
 
 func (r Row) dimAt(i int) bool {

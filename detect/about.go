@@ -21,7 +21,7 @@ func (f *Fold) isOf(r *request, c *call) bool {
 	asks := c.asks()
 	lines := f.undrawn(asks)
 	if lines != "" && r.seenOnly() {
-		return c.Tool == r.Tool && c.Agent == r.Agent && asks.FullInput == r.Prompt.FullInput && strings.HasSuffix(agent.Value(r.Prompt.Text), lines)
+		return f.isInPlaceOf(r, c) || c.Tool == r.Tool && c.Agent == r.Agent && asks.FullInput == r.Prompt.FullInput && strings.HasSuffix(agent.Value(r.Prompt.Text), lines)
 	}
 	same := c.Tool == r.Tool && c.Agent == r.Agent && (c.Input == r.Input || c.Logged != "" && c.Logged == r.Input)
 	// Any process of the session can name a call's id in a hook about something else, such as another tool.
@@ -74,4 +74,61 @@ func (f *Fold) eachCall(visit func(c *call)) {
 			visit(&calls[i])
 		}
 	}
+}
+
+// showUndrawn adds what no dialog draws of the reported tool's input to a prompt's text, once. A prompt whose
+// input it is shows it already.
+func (f *Fold) showUndrawn(p, reported *agent.Request) {
+	lines, text := f.undrawn(reported), agent.Value(p.Text)
+	if lines != "" && lines != p.FullInput && text != lines && !strings.HasSuffix(text, "\n\n"+lines) {
+		p.Text = agent.Pointer(strings.TrimPrefix(text+"\n\n"+lines, "\n\n"))
+	}
+}
+
+// called is the prompt that a call would ask by its input alone.
+func (f *Fold) called(c *call) *agent.Request {
+	var about agent.Fact
+	c.name(&about)
+	return f.driver.Waiting(&about)
+}
+
+// keepAsks keeps what the agent asks before it runs the call, if the fact reports that.
+func (f *Fold) keepAsks(c *call, fact *agent.Fact) {
+	if c.Asks = fact.Request.Clone(); c.Asks != nil {
+		f.showUndrawn(c.Asks, fact.Request)
+		c.Full, c.Raw = c.Asks.FullInput, string(c.Asks.Raw)
+	}
+}
+
+// A dialog may draw only a part of what the agent reported, such as the paths of a command. It becomes a prompt of its own, with the rest
+// of the report in its text, in place of the reported prompt. So a key that allows it allows that call.
+
+// vouch keeps that the agent also reported the prompt of a dialog, as the permission of that call.
+func (f *Fold) vouch(r *request, call string, reported *agent.Request) {
+	r.Vouched = true
+	s := inPlaceOf{call, reported.FullInput, f.undrawn(reported)}
+	if _, joins := f.driver.(agent.CallJoiner); joins && s.Lines != "" && len(r.Replaces) < 2 && !slices.Contains(r.Replaces, s) {
+		r.Replaces = append(r.Replaces, s)
+	}
+}
+
+// isInPlaceOf reports whether the prompt took the place of the call's permission, and of no other one.
+func (f *Fold) isInPlaceOf(r *request, c *call) bool {
+	asks := c.asks()
+	return asks != nil && c.ID != "" && len(r.Replaces) == 1 && r.Replaces[0] == inPlaceOf{c.ID, asks.FullInput, f.undrawn(asks)}
+}
+
+// asksOn reports whether the call may ask again although the prompt's key has allowed it: the dialog drew a part of it, and the call's own may
+// follow. From then on the call asks what that one does.
+func (f *Fold) asksOn(r *request, c *call) bool {
+	if !f.isInPlaceOf(r, c) {
+		return false
+	}
+	asks := f.called(c)
+	if agent.Value(asks.Tool) != agent.Value(c.Asks.Tool) {
+		return false
+	}
+	f.keepAsks(c, &agent.Fact{Request: asks})
+	c.Joined = false
+	return true
 }

@@ -98,7 +98,8 @@ func (f *Fold) unasked(over ...call) {
 	_, leavesOut := f.driver.(agent.UndrawnInputReader)
 	_, joins := f.driver.(agent.CallJoiner)
 	for _, c := range over {
-		if f.wasAllowed(&c) {
+		by, allowed := f.allowedBy(&c)
+		if allowed && (by == nil || !f.asksOn(by, &c)) {
 			continue
 		}
 		f.outlasts(c)
@@ -139,11 +140,15 @@ func (f *Fold) crowdOut(names bool) {
 	m.Unasked = slices.Delete(m.Unasked, i, i+1)
 }
 
-// wasAllowed reports whether a key of Berth has allowed the call, at a dialog that showed all of it. Another dialog of that
-// call asks for nothing else.
-func (f *Fold) wasAllowed(c *call) bool {
-	by := func(r *request) bool { return r.allowedOne() && !r.isBefore(c) && f.isOf(r, c) && f.equals(r) < 2 }
-	return c.Allowed || slices.ContainsFunc(f.m.Requests, by)
+// allowedBy reports whether a key of Berth has allowed the call, at a dialog that showed all of it. by is the prompt of that dialog, if that is
+// still there. Another dialog of that call asks for nothing else.
+func (f *Fold) allowedBy(c *call) (by *request, allowed bool) {
+	for _, r := range f.m.Requests {
+		if r.allowedOne() && !r.isBefore(c) && f.isOf(r, c) && f.equals(r) < 2 {
+			return r, true
+		}
+	}
+	return nil, c.Allowed
 }
 
 // sizes is about how many bytes calls take.

@@ -377,7 +377,9 @@ func (f *Fold) seen() {
 	r.AfterTurn = d.AfterTurn
 	f.supersede(r, func(o *request) bool {
 		told := asItIs(o) && !f.leavesOut(o, r.Prompt, d)
-		r.Vouched = r.Vouched || told
+		if told {
+			f.vouch(r, o.Call, o.Prompt)
+		}
 		return !o.Prompt.OnScreen && (o.guessed() || told)
 	})
 }
@@ -482,18 +484,4 @@ func (f *Fold) gone() {
 		// before it was drawn.
 		return !m.Screen.Bare.IsZero() && f.due(agent.MoveAnswer, agent.SourceScreen, latest(m.Screen.Bare, m.Screen.Changed, m.Changed, r.Opened), silence)
 	})
-}
-
-// retries follows the line that reports another attempt.
-func (f *Fold) retries(r *agent.Reading) {
-	m := &f.m
-	if m.Turn.Phase != running {
-		return
-	}
-	switch {
-	case r.Retry != nil:
-		m.Activity = r.Retry
-	case m.Activity != nil && m.Activity.Kind == agent.Retrying:
-		m.Activity = &agent.Activity{Kind: agent.Thinking}
-	}
 }

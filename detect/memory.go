@@ -279,8 +279,15 @@ type dialogOf struct {
 	Explained []string
 	Offered   []string // the options that the prompt's id has shown
 	Short     bool     // they are only the first of the dialog's
-	// Vouched: the agent also reported the prompt, and more of it than its dialog shows.
-	Vouched bool
+	// Vouched: the agent also reported the prompt, and more of it than its dialog shows. Replaces is what was reported.
+	Vouched  bool
+	Replaces []inPlaceOf `json:",omitempty"`
+}
+
+// inPlaceOf is a reported prompt whose place a dialog's own prompt took.
+type inPlaceOf struct {
+	Call, Full string
+	Lines      string // what no dialog draws of it
 }
 
 // over is how a prompt ends once its dialog is off the screen.

@@ -110,7 +110,10 @@ func (f *Fold) dialogOver(r *request, how string) {
 		}
 	}
 	if found >= 0 {
-		m.Calls[found].Asked, m.Calls[found].Allowed = true, r.allowedOne()
+		c := &m.Calls[found]
+		if asksOn := r.allowedOne() && f.asksOn(r, c); !asksOn {
+			c.Asked, c.Allowed = true, r.allowedOne()
+		}
 	}
 }
 

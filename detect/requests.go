@@ -57,7 +57,7 @@ func (f *Fold) asked(fact *agent.Fact) {
 			f.join(r, fact)
 			return
 		case r.seenOnly() && r.Prompt.OnScreen && (how == agent.PartMatch || how == agent.AlikeMatch) && !dialog.Cut && fact.Hook == "":
-			r.Vouched = true
+			f.vouch(r, fact.Call, fact.Request)
 			f.learnUndrawn(r, fact.Request)
 			return // the dialog is a prompt of its own: see asItIs
 		}
@@ -420,14 +420,6 @@ func (c *call) isElse(fact *agent.Fact) bool {
 		return c.Logged != "" && c.Logged != input
 	}
 	return fact.Source == agent.SourceHook && c.Hooked && (c.Logged == "" || c.Logged != c.Input) && c.Input != input
-}
-
-// keepAsks keeps what the agent asks before it runs the call, if the fact reports that.
-func (f *Fold) keepAsks(c *call, fact *agent.Fact) {
-	if c.Asks = fact.Request.Clone(); c.Asks != nil {
-		f.showUndrawn(c.Asks, fact.Request)
-		c.Full, c.Raw = c.Asks.FullInput, string(c.Asks.Raw)
-	}
 }
 
 // toolEnded closes the prompts about the call, by its id or its input. The end of a step closes all

@@ -399,3 +399,17 @@ func (f *Fold) finish(inferred bool) {
 		m.Failure = &one
 	}
 }
+
+// retries follows the line that reports another attempt.
+func (f *Fold) retries(r *agent.Reading) {
+	m := &f.m
+	if m.Turn.Phase != running {
+		return
+	}
+	switch {
+	case r.Retry != nil:
+		m.Activity = r.Retry
+	case m.Activity != nil && m.Activity.Kind == agent.Retrying:
+		m.Activity = &agent.Activity{Kind: agent.Thinking}
+	}
+}

@@ -3,7 +3,6 @@ package detect
 import (
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"berth/agent"
@@ -15,15 +14,6 @@ func (f *Fold) withUndrawn(fact *agent.Fact) *agent.Fact {
 	whole.Request = fact.Request.Clone()
 	f.showUndrawn(whole.Request, whole.Request)
 	return &whole
-}
-
-// showUndrawn adds what no dialog draws of the reported tool's input to a prompt's text, once. A prompt whose
-// input it is shows it already.
-func (f *Fold) showUndrawn(p, reported *agent.Request) {
-	lines, text := f.undrawn(reported), agent.Value(p.Text)
-	if lines != "" && lines != p.FullInput && text != lines && !strings.HasSuffix(text, "\n\n"+lines) {
-		p.Text = agent.Pointer(strings.TrimPrefix(text+"\n\n"+lines, "\n\n"))
-	}
 }
 
 // reportsMore reports whether a call has fields that its dialog doesn't draw, so that the seen prompt
@@ -255,13 +245,6 @@ func (f *Fold) drawsCalls() {
 			p.Look = m.Look.Key
 		}
 	}
-}
-
-// called is the prompt that a call would ask by its input alone.
-func (f *Fold) called(c *call) *agent.Request {
-	var about agent.Fact
-	c.name(&about)
-	return f.driver.Waiting(&about)
 }
 
 // asksElse reports whether the fact says that the call with its id asks for something else than was reported before. The session

@@ -2,6 +2,7 @@ package copilot_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -82,3 +83,42 @@ func TestNamedByAnotherTool(t *testing.T) { anyorder.NamedByAnother(t, ordered(t
 
 // TestHonestOrders: without another process each dialog takes an answer in time.
 func TestHonestOrders(t *testing.T) { anyorder.Honest(t, ordered(t), 12, 60) }
+
+// orderedParts is the same for three commands whose dialogs draw only a path, and the same one.
+func orderedParts(t *testing.T, third string) *anyorder.Agent {
+	a := ordered(t)
+	commands := []string{"cat /x/w", "rm /x/w", third, "touch two.txt"}
+	log := func(line string) []agent.Fact {
+		facts, err := copilot.Driver{}.Log([]byte(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return facts
+	}
+	asks := func(more string) func(string, int) []agent.Fact {
+		return func(id string, n int) []agent.Fact {
+			draws := path("/x/w")
+			if n == 3 {
+				draws = `{"kind":"commands"}`
+			}
+			return log(fmt.Sprintf(`{"type":"permission.requested","data":{%s"permissionRequest":{"kind":"shell","toolCallId":%q,"fullCommandText":%q,"intention":"Run it","commandSegments":[%s]},"promptRequest":%s}}`, more, id, commands[n], in("/srv/ws"), draws))
+		}
+	}
+	a.Lines = []string{`command: "cat /x/w"`, `command: "rm /x/w"`, "command: " + strconv.QuoteToASCII(third)}
+	a.Report[anyorder.Logged] = func(id string, n int) []agent.Fact {
+		return log(fmt.Sprintf(`{"type":"tool.execution_start","data":{"toolCallId":%q,"toolName":"bash","arguments":{"command":%q,"description":"Run it"}}}`, id, commands[n]))
+	}
+	a.Report[anyorder.Asks], a.Report[anyorder.AsksAs] = asks(""), asks(`"parentToolCallId":"x",`)
+	a.Dialog = []*agent.Reading{partly(allowsPath, "/x/w")}
+	return a
+}
+
+// TestAnyOrderOfParts: whatever another process reports and draws, a key at a dialog about a path allows no command that its prompt doesn't name.
+func TestAnyOrderOfParts(t *testing.T) {
+	a := orderedParts(t, "cat /x/w\u200b")
+	anyorder.Play(t, a, 30, 60)
+	anyorder.Covered(t, a)
+	anyorder.Killed(t, a)
+	anyorder.NamedByAnother(t, a)
+	anyorder.Honest(t, orderedParts(t, "ls /x/w"), 12, 60)
+}

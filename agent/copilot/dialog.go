@@ -17,6 +17,8 @@ const (
 	askForm     = "Copilot needs information."
 	askCommand  = "Do you want to run this command?"
 	askServer   = "Do you want to use this tool?"
+	askPath     = "Do you want to allow this?"
+	askURL      = "Do you want to allow this access?"
 	titleCreate = "Create file"
 	refusal     = "No, and tell Copilot what to do differently (Esc to stop)"
 	refusalEnds = " (Esc to stop)"
@@ -94,21 +96,12 @@ const (
 	formKeys = "ctrl+d decline · esc cancel"
 )
 
-// foot is the index of the first row of the paragraph that ends the rows, if it ends in the keys.
-func foot(rows []string, keys string) int {
-	at := drawn.Paragraph(rows, len(rows))
-	if !strings.HasSuffix(flat(rows[at:]), keys) {
-		return -1
-	}
-	return at
-}
-
 // flat joins rows with one blank between words.
 func flat(rows []string) string { return strings.Join(strings.Fields(strings.Join(rows, " ")), " ") }
 
 // box reads a dialog with numbered options.
 func box(d *agent.Dialog) *agent.Dialog {
-	end := foot(d.Lines, boxKeys)
+	end := drawn.Foot(d.Lines, boxKeys)
 	if end < 0 {
 		return nil
 	}
@@ -136,7 +129,7 @@ func box(d *agent.Dialog) *agent.Dialog {
 	if d.Alike = d.Tool != toolShell; d.Alike {
 		d.Title = stacked(d.Lines[asks:first])
 	} else {
-		d.Sections, d.Question = innerBox(rows)
+		d.Sections, d.Question = drawn.InnerBox(rows)
 		d.Asked = strings.Join(d.Sections, "\n")
 	}
 	return d
@@ -187,28 +180,13 @@ func options(d *agent.Dialog, rows []string) int {
 // text joins rows without the empty ones at the ends.
 func text(rows []string) string { return strings.Trim(strings.Join(rows, "\n"), "\n") }
 
-// innerBox returns the rows of the command, which are in the lowest inner box, and all other text. That is what the
-// model says that the command is for, which can draw a box too, and Copilot's warning.
-func innerBox(rows []string) (command []string, says string) {
-	end := len(rows) - 1
-	for ; end >= 0 && !strings.HasPrefix(rows[end], " ╰─"); end-- {
-	}
-	at := end - 1
-	for ; at >= 0 && strings.HasPrefix(rows[at], " │"); at-- {
-		row := strings.TrimSuffix(strings.TrimPrefix(rows[at], " │"), "│")
-		command = slices.Insert(command, 0, strings.TrimRight(strings.TrimPrefix(row, " "), " "))
-	}
-	ruled := func(row string) bool { return strings.Trim(row, " ─") == "" }
-	return command, flat(slices.DeleteFunc(slices.Concat(rows[:max(at, 0)], rows[end+1:]), ruled))
-}
-
 // choiceRow matches an option of a form, which has no number.
 var choiceRow = pattern.New(`^ (❯ |  )(\S.*)$`)
 
 // form reads the form of ask_user. One field with a choice is a question: its title is the field's name, with what
 // is said about the field. Anything else is a notice, which can be declined: Berth fills in no form of Copilot.
 func form(d *agent.Dialog) *agent.Dialog {
-	end := foot(d.Lines, formKeys)
+	end := drawn.Foot(d.Lines, formKeys)
 	if end < 0 {
 		return nil
 	}

@@ -33,6 +33,7 @@ type data struct {
 	Tool    string           `json:"toolName"`
 	Input   json.RawMessage  `json:"arguments"`
 	Asks    agent.All[asked] `json:"permissionRequest"`
+	Drawn   json.RawMessage  `json:"promptRequest"` // what of it the dialog draws
 	Message string           `json:"message"`
 	Kind    string           `json:"errorType"`
 	Status  int              `json:"statusCode"`
@@ -86,7 +87,7 @@ func (Driver) Log(line []byte) ([]agent.Fact, error) {
 	case "tool.execution_complete":
 		f.Kind, f.Call = agent.ToolEnded, d.Call
 	case "permission.requested":
-		d.Asks.Known.fact(&f, d.Asks.Fields)
+		d.Asks.Known.fact(&f, d.Asks.Fields, d.Drawn)
 	case "permission.completed": // its call may run now; it no longer asks
 		f.Kind, f.Call, f.Evidence = agent.ToolEnded, d.Call, d.Result.Kind
 	case "hook.end": // a gate's block continues the turn

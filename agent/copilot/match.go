@@ -2,7 +2,9 @@ package copilot
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
+	"unicode"
 
 	"berth/agent"
 	"berth/agent/drawn"
@@ -21,14 +23,17 @@ const sides = 8
 // a file with the lines around it, so it is asked as it is drawn.
 func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 	tool := agent.Value(p.Tool)
-	if d.Title == askServer && tool != "" {
-		return agent.MatchIf(maybeServers(d, p), agent.PartMatch)
-	}
-	if tool == "" || d.Tool != tool {
-		return agent.MatchIf(tool == "" || d.Tool == "", agent.PartMatch)
-	}
-	if tool != toolShell {
+	in, _ := agent.ReadInput(p.Raw)
+	ofPart, commands := in[partDrawn], tool == toolShell || tooling.Changes(tool)
+	switch {
+	case tool == "":
 		return agent.PartMatch
+	case d.Title == askServer:
+		return agent.MatchIf(maybeServers(d, p), agent.PartMatch)
+	case ofPart != nil, commands && partOf[d.Title] != "":
+		return agent.MatchIf(maybePart(d, p, ofPart), agent.PartMatch)
+	case d.Tool != tool, tool != toolShell:
+		return agent.MatchIf(d.Tool == "" || d.Tool == tool, agent.PartMatch)
 	}
 	command, says, err := readCommand(p.Raw)
 	if err != nil && len(p.Raw) > 0 {
@@ -48,8 +53,24 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 // rows. Characters that it doesn't draw may hide others, so arguments with such ones aren't compared.
 func maybeServers(d *agent.Dialog, p *agent.Request) bool {
 	in, err := agent.ReadInput(p.Raw)
-	rows, _ := innerBox(strings.Split(d.Body, "\n"))
+	rows, _ := drawn.InnerBox(strings.Split(d.Body, "\n"))
 	return err != nil || in.Words("kind") == kindServer && (d.Cut || len(rows) == 0 || forks.UndrawnInSome(p.Raw) != "" || drawn.Letters(strings.Join(rows, "")) == drawn.Letters(p.FullInput))
+}
+
+// maybePart reports whether the dialog may be the one that draws only that part of the call, its paths or its address. Without such a part
+// the permission has a dialog of its own. Copilot draws control characters in ways that weren't measured.
+func maybePart(d *agent.Dialog, p *agent.Request, part json.RawMessage) bool {
+	var draws struct {
+		Kind, URL string
+		Paths     []string
+	}
+	if d.Tool != "" || part == nil || json.Unmarshal(part, &draws) != nil {
+		return d.Tool == "" && forks.Hides(p.Raw)
+	}
+	body, kind, texts := drawn.Letters(d.Body), partOf[d.Title], append(draws.Paths, draws.URL)
+	other := func(text string) bool { return !strings.Contains(body, drawn.Letters(text)) }
+	unsure := d.Cut || strings.ContainsFunc(strings.Join(texts, ""), unicode.IsControl)
+	return (kind == "" || kind == draws.Kind) && (unsure || !slices.ContainsFunc(texts, other))
 }
 
 func readCommand(raw json.RawMessage) (command, says string, err error) {

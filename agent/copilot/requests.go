@@ -27,6 +27,18 @@ const (
 	kindServer = "mcp" // a server's tool
 )
 
+// Kinds of dialogs in the session log that draw a part of the call alone. They come ahead of the call's own dialog, or in its place.
+const (
+	drawsPaths = "path"
+	drawsURL   = "url"
+)
+
+// partOf has them by the questions that they ask.
+var partOf = map[string]string{askPath: drawsPaths, askURL: drawsURL}
+
+// partDrawn is the field for what such a dialog draws.
+const partDrawn = "promptRequest"
+
 // workingDirectory is the field for the folder that a command runs in. No dialog draws it.
 const workingDirectory = "workingDirectory"
 
@@ -47,22 +59,26 @@ type asked struct {
 	Args json.RawMessage `json:"args"`
 }
 
-// fact completes the fact of a permission. Of a kind that isn't drawn in a way of its own, the input is all that the log has.
-func (a *asked) fact(f *agent.Fact, all agent.Input) {
+// fact completes the fact of a permission. Of a kind that isn't drawn in a way of its own, the input is all that the log has. The
+// permission for an address may be that of a command.
+func (a *asked) fact(f *agent.Fact, all agent.Input, dialog json.RawMessage) {
 	if a.Kind == "" {
 		return
 	}
 	f.Evidence = a.Kind
 	input := map[string]any{}
-	switch a.Kind {
-	case kindShell:
+	if d, err := agent.ReadInput(dialog); err == nil && (d.Words("kind") == drawsPaths || d.Words("kind") == drawsURL) {
+		input[partDrawn] = dialog
+	}
+	switch {
+	case a.Kind == kindShell, a.Command != "":
 		f.Tool, input["command"], input["description"] = toolShell, a.Command, a.Intention
 		if folders := a.folders(); len(folders) == 1 {
 			input[workingDirectory] = folders[0]
 		} else if len(folders) > 1 {
 			input[workingDirectory] = folders
 		}
-	case kindWrite:
+	case a.Kind == kindWrite:
 		f.Tool, input["path"] = toolEdit, a.File
 		if a.Intention == titleCreate {
 			f.Tool, input["file_text"] = toolCreate, a.Text
@@ -138,7 +154,7 @@ func (Driver) WithCall(p *agent.Request, input json.RawMessage) *agent.Request {
 	more, err := agent.ReadInput(input)
 	whole := maps.Clone(in)
 	for name, value := range more {
-		if whole[name] == nil && name != "old_str" && name != "new_str" {
+		if whole[name] == nil && name != "old_str" && name != "new_str" && name != partDrawn {
 			whole[name] = value
 		}
 	}
@@ -154,15 +170,19 @@ func (Driver) WithCall(p *agent.Request, input json.RawMessage) *agent.Request {
 
 // Undrawn are the fields of a tool's input that no dialog draws. A command that runs in the session's folder
 // needs no line for it. Of other permissions it is the whole input if it has a character that Copilot doesn't draw. A server's tool is
-// drawn by a title that the server gives it.
+// drawn by a title that the server gives it. A dialog about paths or an address draws no field of a command or a change.
 func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
-	in, err := agent.ReadInput(input)
-	switch folder := in.Words(workingDirectory); {
-	case tool == toolShell && err == nil && folder != "" && path.Clean(folder) == path.Clean(dir):
+	in, _ := agent.ReadInput(input) // an unreadable one is shown as such
+	if folder := in.Words(workingDirectory); tool == toolShell && folder != "" && path.Clean(folder) == path.Clean(dir) {
 		delete(in, workingDirectory)
+	}
+	switch {
+	case in[partDrawn] != nil:
+		return forks.Fields(in, partDrawn, "description")
+	case tool == toolShell:
 		return forks.UndrawnOfCommand(in)
-	case tool == toolShell, tooling.Changes(tool):
-		return tooling.Undrawn(tool, input)
+	case tooling.Changes(tool):
+		return forks.UndrawnOfEdit(in)
 	case in.Words("kind") == kindServer && !strings.HasSuffix(tool, "-"+in.Words("toolTitle")):
 		return "input: " + strconv.QuoteToASCII(agent.Compact(input))
 	}

@@ -151,7 +151,7 @@ func (s *screen) failed(end int) *agent.Failure {
 	var below []string
 	for i := end - 1; i >= 0; i-- {
 		text := strings.TrimRight(s.text(i), " "+bar)
-		if head, ok := strings.CutPrefix(text, errorMark); ok && bold(s.view.Lines[i], len(errorMark), len(text)) {
+		if head, ok := strings.CutPrefix(text, errorMark); ok && s.view.Lines[i].BoldIn(len(errorMark), len(text)) {
 			return failure(&data{Message: flat(append([]string{head}, below...)), Status: shownStatus.NumberIn(head)})
 		}
 		if text != "" && !strings.HasPrefix(text, "   ") {
@@ -160,17 +160,6 @@ func (s *screen) failed(end int) *agent.Failure {
 		below = append([]string{text}, below...)
 	}
 	return nil
-}
-
-// bold reports whether all text of the row between two byte offsets is bold, apart from blanks.
-func bold(row agent.Row, from, to int) bool {
-	for i := from; i < to; i++ {
-		in := func(s agent.Span) bool { return s.Bold && i >= s.From && i < s.To }
-		if row.Text[i] != ' ' && !slices.ContainsFunc(row.Spans, in) {
-			return false
-		}
-	}
-	return from < to
 }
 
 // shownStatus matches the HTTP status in the text of an error.

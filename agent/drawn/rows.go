@@ -1,6 +1,7 @@
 package drawn
 
 import (
+	"slices"
 	"strings"
 
 	"berth/agent"
@@ -71,4 +72,27 @@ func Left(v *agent.View, cols int) *agent.View {
 		left.Lines[i] = row
 	}
 	return &left
+}
+
+// Foot is the index of the first row of the paragraph that ends the rows, if it ends in the names of these keys; else -1.
+func Foot(rows []string, keys string) int {
+	at := Paragraph(rows, len(rows))
+	if !strings.HasSuffix(Flat(strings.Join(rows[at:], " ")), keys) {
+		return -1
+	}
+	return at
+}
+
+// InnerBox returns the rows in the lowest box among the rows of a dialog, and all other text. What a model says above it can draw a box too.
+func InnerBox(rows []string) (box []string, says string) {
+	end := len(rows) - 1
+	for ; end >= 0 && !strings.HasPrefix(rows[end], " ╰─"); end-- {
+	}
+	at := end - 1
+	for ; at >= 0 && strings.HasPrefix(rows[at], " │"); at-- {
+		row := strings.TrimSuffix(strings.TrimPrefix(rows[at], " │"), "│")
+		box = slices.Insert(box, 0, strings.TrimRight(strings.TrimPrefix(row, " "), " "))
+	}
+	ruled := func(row string) bool { return strings.Trim(row, " ─") == "" }
+	return box, Flat(strings.Join(slices.DeleteFunc(slices.Concat(rows[:max(at, 0)], rows[end+1:]), ruled), " "))
 }

@@ -59,11 +59,33 @@ func UndrawnOfCommand(in agent.Input) string {
 	return in.Lines()
 }
 
+// Fields are the fields of a tool's input, one a line, for a dialog that draws none of them. It leaves fields out that say nothing. What has
+// a character that the agents don't draw is in ASCII.
+func Fields(in agent.Input, without ...string) string {
+	visible := func(text, quoted string) string {
+		if strings.ContainsFunc(quoted, undrawn) {
+			return strconv.QuoteToASCII(text)
+		}
+		return quoted
+	}
+	var lines []string
+	for _, name := range in.Names() {
+		value := agent.Compact(in[name])
+		if text, err := in.Text(name); err == nil {
+			value = visible(agent.Value(text), value)
+		}
+		if !slices.Contains(without, name) && value != "false" && value != "null" {
+			lines = append(lines, visible(name, name)+": "+visible(value, value))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
 // UndrawnOfEdit are the lines of a change of a file with characters that the agents don't draw, or
 // draw as nothing.
 func UndrawnOfEdit(in agent.Input) string {
 	var lines []string
-	for _, name := range slices.Sorted(maps.Keys(in)) {
+	for _, name := range in.Names() {
 		value, err := in.Text(name)
 		if err != nil {
 			continue // a switch or a number
@@ -84,6 +106,12 @@ func UndrawnInSome(input json.RawMessage) string {
 		return ""
 	}
 	return "input: " + strconv.QuoteToASCII(agent.Compact(input))
+}
+
+// Hides reports whether a name or a value in the input has a character that the agents don't draw, other than the end of a line.
+func Hides(input json.RawMessage) bool {
+	var v any
+	return json.Unmarshal(input, &v) != nil || strings.ContainsFunc(strings.ReplaceAll(fmt.Sprint(v), "\n", " "), undrawn)
 }
 
 // undrawn reports whether the agents may leave the character of a file out.

@@ -1,0 +1,53 @@
+//go:build agents
+
+package copilot
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"berth/test/agents/modelapi"
+	"berth/test/agents/testbed"
+)
+
+// calls has the model make the call, and waits for a prompt whose text ends with says.
+func (l *lab) calls(call modelapi.Block, says string) testbed.Shown {
+	l.T.Helper()
+	l.Is("idle")
+	l.See(rests)
+	l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{modelapi.Say(call), modelapi.Say(modelapi.Text("Finished."))}})
+	l.Takes(fmt.Sprintf("please do %x", sha256.Sum256([]byte(says))))
+	return l.PromptUntil("that says "+says, func(p testbed.Shown) bool { return p.Ready && p.OnScreen && strings.HasSuffix(p.Text, says) })
+}
+
+// TestPart: Copilot's dialogs about paths outside the folder, and about addresses, draw no command. The prompt's text has it.
+func TestPart(t *testing.T) {
+	l := newLab(t, Ready())
+	dir, err := os.MkdirTemp("/var/tmp", "berth")
+	check(t, err)
+	defer os.RemoveAll(dir)
+	bash := func(command string) modelapi.Block {
+		return modelapi.Tool("bash", map[string]any{"command": command, "description": "Looks at it", "mode": "async", "detach": true})
+	}
+	part := func(command, quoted, title string) testbed.Shown {
+		p := l.calls(bash(command), "╯\n\ncommand: "+quoted+"\ndetach: true\nmode: \"async\"")
+		if p.Title != title {
+			t.Errorf("it asks %+v", p)
+		}
+		return p
+	}
+	p := part("cat "+dir+"/w\u200b.txt", `"cat `+dir+`/w\u200b.txt"`, "Do you want to allow this?")
+	l.Respond("keys", "denied", "--prompt", p.ID, "deny")
+	p = part("curl -sS -d @secret http://127.0.0.1:9/x", `"curl -sS -d @secret http://127.0.0.1:9/x"`, "Do you want to allow this access?")
+	l.Respond("keys", "denied", "--prompt", p.ID, "deny")
+	p = part("touch "+dir+"/made", `"touch `+dir+`/made"`, "Do you want to allow this?")
+	l.Respond("keys", "accepted", "--prompt", p.ID, "accept")
+	p = l.PromptUntil("the command's", func(p testbed.Shown) bool { return p.Ready && p.OnScreen && p.Input == "touch "+dir+"/made" })
+	if p.Text != "Looks at it\n\ndetach: true\nmode: \"async\"" {
+		t.Errorf("it asks %+v", p)
+	}
+	l.Respond("keys", "denied", "--prompt", p.ID, "deny")
+}
