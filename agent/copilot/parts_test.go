@@ -149,3 +149,18 @@ func TestPartReportedOver(t *testing.T) {
 		t.Errorf("a key answers %q", agent.Value(p.Text))
 	}
 }
+
+// TestMoved: the dialog of a patch that moves a file names only where it goes.
+func TestMoved(t *testing.T) {
+	s := newTalk(t)
+	rows := partly("Do you want to move and update /srv/ws/hooks/pre-commit?", "1 + hello").Dialog
+	if rows == nil || rows.Tool != "" {
+		t.Fatalf("read as %+v", rows)
+	}
+	s.log("tool.execution_start", `{"toolCallId":"a","toolName":"apply_patch","arguments":"*** Begin Patch\n*** Update File: sample.txt\n*** Move to: hooks/pre-commit\n*** End Patch"}`)
+	s.log("permission.requested", `{"permissionRequest":{"kind":"write","toolCallId":"a","intention":"Move and update file","fileName":"/srv/ws/hooks/pre-commit","diff":"+hello","fileEdits":[{"before":{"path":"/srv/ws/sample.txt"},"after":{"path":"/srv/ws/hooks/pre-commit"}}]},"promptRequest":{"kind":"write"}}`)
+	p, keyed := s.looks(partly("Do you want to move and update /srv/ws/hooks/pre-commit?", "1 + hello"))
+	if !keyed || !strings.HasSuffix(agent.Value(p.Text), "\n\nmovedFrom: \"/srv/ws/sample.txt\"") {
+		t.Errorf("a key answers %q: %v", agent.Value(p.Text), keyed)
+	}
+}

@@ -36,8 +36,11 @@ const (
 // partOf has them by the questions that they ask.
 var partOf = map[string]string{askPath: drawsPaths, askURL: drawsURL}
 
-// partDrawn is the field for what such a dialog draws.
-const partDrawn = "promptRequest"
+// Fields that the session log has elsewhere: what such a dialog draws, and the file that goes away when a file is moved.
+const (
+	partDrawn = "promptRequest"
+	movedFrom = "movedFrom"
+)
 
 // workingDirectory is the field for the folder that a command runs in. No dialog draws it.
 const workingDirectory = "workingDirectory"
@@ -54,6 +57,11 @@ type asked struct {
 	File string `json:"fileName"`
 	Text string `json:"newFileContents"`
 	Diff string `json:"diff"`
+	Made []struct {
+		Before struct {
+			File string `json:"path"`
+		} `json:"before"`
+	} `json:"fileEdits"`
 
 	Tool string          `json:"toolName"` // of a server
 	Args json.RawMessage `json:"args"`
@@ -80,6 +88,11 @@ func (a *asked) fact(f *agent.Fact, all agent.Input, dialog json.RawMessage) {
 		}
 	case a.Kind == kindWrite:
 		f.Tool, input["path"] = toolEdit, a.File
+		for _, m := range a.Made {
+			if m.Before.File != "" && m.Before.File != a.File {
+				input[movedFrom] = m.Before.File
+			}
+		}
 		if a.Intention == titleCreate {
 			f.Tool, input["file_text"] = toolCreate, a.Text
 		} else {
@@ -182,7 +195,7 @@ func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 	case tool == toolShell:
 		return forks.UndrawnOfCommand(in)
 	case tooling.Changes(tool):
-		return forks.UndrawnOfEdit(in)
+		return forks.UndrawnOfEdit(in, movedFrom)
 	case in.Words("kind") == kindServer && !strings.HasSuffix(tool, "-"+in.Words("toolTitle")):
 		return "input: " + strconv.QuoteToASCII(agent.Compact(input))
 	}

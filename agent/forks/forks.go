@@ -82,10 +82,14 @@ func Fields(in agent.Input, without ...string) string {
 }
 
 // UndrawnOfEdit are the lines of a change of a file with characters that the agents don't draw, or
-// draw as nothing.
-func UndrawnOfEdit(in agent.Input) string {
+// draw as nothing, after the fields that no dialog draws.
+func UndrawnOfEdit(in agent.Input, never ...string) string {
 	var lines []string
 	for _, name := range in.Names() {
+		if slices.Contains(never, name) {
+			lines = append(lines, Fields(agent.Input{name: in[name]}))
+			continue
+		}
 		value, err := in.Text(name)
 		if err != nil {
 			continue // a switch or a number

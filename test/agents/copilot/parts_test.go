@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -50,4 +51,17 @@ func TestPart(t *testing.T) {
 		t.Errorf("it asks %+v", p)
 	}
 	l.Respond("keys", "denied", "--prompt", p.ID, "deny")
+}
+
+// TestMovedFile: the dialog of a patch that moves a file names only where the file goes. The prompt's text has where it was.
+func TestMovedFile(t *testing.T) {
+	l := prepare(t, Ready())
+	l.start("lab", "--env", "COPILOT_MODEL=gpt-5.1-codex") // which has this tool
+	patch := "*** Begin Patch\n*** Update File: sample.txt\n*** Move to: moved.txt\n@@\n-hello\n+hello there\n world\n*** End Patch"
+	p := l.calls(modelapi.Tool("apply_patch", map[string]any{"input": patch}), `movedFrom: "`+filepath.Join(l.Workspace, "sample.txt")+`"`)
+	if p.Title != "Do you want to move and update "+filepath.Join(l.Workspace, "moved.txt")+"?" {
+		t.Errorf("it asks %+v", p)
+	}
+	l.Respond("keys", "accepted", "--prompt", p.ID, "accept")
+	l.Is("idle")
 }
