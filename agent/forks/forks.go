@@ -118,6 +118,19 @@ func Hides(input json.RawMessage) bool {
 	return json.Unmarshal(input, &v) != nil || strings.ContainsFunc(strings.ReplaceAll(fmt.Sprint(v), "\n", " "), undrawn)
 }
 
+// Escaped is JSON with the characters as escapes that aren't drawn, or are drawn like others.
+func Escaped(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if undrawn(r) || !strconv.IsPrint(r) {
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
 // undrawn reports whether the agents may leave the character of a file out.
 func undrawn(r rune) bool {
 	return r != '\t' && unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)

@@ -316,3 +316,16 @@ func TestServerNamedLikeAFolder(t *testing.T) {
 		t.Errorf("it asks %+v", folder)
 	}
 }
+
+// TestFolderSaysItsCall: the dialog of a folder draws neither the tool nor what it would do there. The prompt has both.
+func TestFolderSaysItsCall(t *testing.T) {
+	p := report(t, `{"event":"permission.asked","session":"s","permission":"external_directory","patterns":["/srv/*"],"tool":"write",`+
+		`"metadata":{"filepath":"/srv/keys","parentDir":"/srv"},"input":{"filePath":"/srv/keys","content":"a`+"\u200bb\u00a0"+`\n"}}`).Request
+	if want := "tool: write\n" + `input: {"filePath":"/srv/keys","content":"a\u200bb\u00a0\n"}`; agent.Value(p.Text) != want {
+		t.Errorf("it says %s, want %s", agent.Value(p.Text), want)
+	}
+	d := &agent.Dialog{Type: agent.PromptPermission, Tool: "external_directory", Title: "← Access external directory /srv", Body: "Patterns\n\n- /srv/*"}
+	if p := (opencode.Driver{}).FromDialog(d); !p.InPart() {
+		t.Errorf("the dialog alone is taken as all: %+v", p)
+	}
+}

@@ -71,9 +71,11 @@ func (e *event) permission() *agent.Request {
 		r.SetInput(patterns)
 		r.Raw = e.Metadata
 		add("command: ", m.Command)
+		add("tool: ", e.Tool) // its dialog draws neither
+		add("input: ", forks.Escaped(agent.Compact(e.Input)))
 	default:
 		r.SetInput(patterns)
-		add("input: ", agent.Compact(e.Input))
+		add("input: ", forks.Escaped(agent.Compact(e.Input)))
 	}
 	add("Allow always covers, until opencode ends:\n- ", strings.Join(e.Always, "\n- "))
 	r.Text = agent.Pointer(strings.Join(more, "\n"))
@@ -153,8 +155,8 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 			shown = strings.TrimPrefix(shown, "$ ")
 		}
 		r.SetInput(shown)
-		// A patch may also move or remove a file, which its dialog doesn't draw.
-		if dialog.Cut || dialog.Tool == toolEdit || dialog.Tool == "" && !drawnWhole.MatchString(dialog.Title) {
+		// A patch may also move or remove a file, and a folder may be read or written: their dialogs don't draw that.
+		if dialog.Cut || dialog.Tool == toolEdit || dialog.Tool == toolFolder || dialog.Tool == "" && !drawnWhole.MatchString(dialog.Title) {
 			r.SetInPart()
 		}
 	}
