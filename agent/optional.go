@@ -201,6 +201,10 @@ type UndrawnInputReader interface {
 	Undrawn(tool string, input json.RawMessage, dir string) string
 }
 
+// InFull is in a line of Undrawn that a call has more than the line shows. A prompt with that line has the call's whole
+// input as FullInput.
+const InFull = "prompt --full has the whole"
+
 // CallJoiner is a Driver whose agent reports a permission with the id of its call, and each of the two
 // reports has fields that the other one lacks.
 type CallJoiner interface {

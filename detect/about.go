@@ -83,6 +83,7 @@ func (f *Fold) showUndrawn(p, reported *agent.Request) {
 	if lines != "" && lines != p.FullInput && text != lines && !strings.HasSuffix(text, "\n\n"+lines) {
 		p.Text = agent.Pointer(strings.TrimPrefix(text+"\n\n"+lines, "\n\n"))
 	}
+	addWhole(p, lines, reported.FullInput)
 }
 
 // called is the prompt that a call would ask by its input alone.

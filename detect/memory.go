@@ -203,7 +203,8 @@ type comparison struct {
 // lookalike is a call that a dialog may be about, by what the dialog doesn't draw of it.
 type lookalike struct {
 	lines string
-	over  bool // such calls were only reported as over
+	whole string // its whole input
+	over  bool   // such calls were only reported as over
 }
 
 // level is what a level source shows.

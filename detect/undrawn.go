@@ -3,6 +3,7 @@ package detect
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"berth/agent"
@@ -14,6 +15,13 @@ func (f *Fold) withUndrawn(fact *agent.Fact) *agent.Fact {
 	whole.Request = fact.Request.Clone()
 	f.showUndrawn(whole.Request, whole.Request)
 	return &whole
+}
+
+// addWhole adds a call's whole input to the prompt's, once, if the lines about the call say that it has more.
+func addWhole(p *agent.Request, lines, whole string) {
+	if strings.Contains(lines, agent.InFull) && !strings.Contains(p.FullInput, whole) {
+		p.SetWhole(strings.TrimPrefix(p.FullInput+"\n"+whole, "\n"))
+	}
 }
 
 // reportsMore reports whether a call has fields that its dialog doesn't draw, so that the seen prompt
@@ -33,16 +41,16 @@ func (f *Fold) namesElse(seen, told *agent.Request, d *agent.Dialog) bool {
 func (f *Fold) learnUndrawn(r *request, reported *agent.Request) {
 	more := r.Prompt.Clone()
 	f.showUndrawn(more, reported)
-	f.renewWith(r, more.Text)
+	f.renewWith(r, more)
 }
 
-// renewWith gives a prompt another text, and a new id with it. The same text changes nothing.
-func (f *Fold) renewWith(r *request, text *string) {
-	if agent.Value(text) == agent.Value(r.Prompt.Text) {
+// renewWith gives a prompt the text and the input of a copy, and a new id with it. The same text changes nothing.
+func (f *Fold) renewWith(r *request, more *agent.Request) {
+	if agent.Value(more.Text) == agent.Value(r.Prompt.Text) {
 		return
 	}
 	f.renew(r)
-	r.Prompt.Text = text
+	r.Prompt.Text, r.Prompt.FullInput, r.Prompt.InputBytes, r.Prompt.InputTruncated = more.Text, more.FullInput, more.InputBytes, more.InputTruncated
 	r.keep()
 	f.result.Opened = append(f.result.Opened, r.Prompt.Clone())
 }
@@ -59,7 +67,7 @@ func (f *Fold) learnLogged() {
 		}
 		more := r.Prompt.Clone()
 		f.addUndrawn(more, d)
-		f.renewWith(r, more.Text)
+		f.renewWith(r, more)
 	}
 }
 
@@ -76,7 +84,7 @@ func (f *Fold) learnPast() {
 		}
 		more := r.Prompt.Clone()
 		f.addPast(more, d, f.toldUndrawn(l, r, d))
-		f.renewWith(r, more.Text)
+		f.renewWith(r, more)
 	}
 }
 
@@ -106,7 +114,7 @@ func (f *Fold) looksLike(d *agent.Dialog, c *call) *lookalike {
 	done, ok := f.drawnCalls[c.Asks]
 	if !ok {
 		if p := c.asks(); f.driver.Match(d, p) != agent.NoMatch {
-			done = &lookalike{lines: f.undrawn(p)}
+			done = &lookalike{lines: f.undrawn(p), whole: p.FullInput}
 		}
 		f.drawnCalls[c.Asks] = done
 	}
@@ -124,7 +132,7 @@ func (f *Fold) drawnAlike(r *request, d *agent.Dialog) (all []lookalike) {
 		if like == nil || r.Tool != "" && agent.Value(c.Asks.Tool) != r.Tool { // a dialog may name no tool
 			continue
 		}
-		one := lookalike{like.lines, i >= len(m.Calls)}
+		one := lookalike{like.lines, like.whole, i >= len(m.Calls)}
 		if slices.ContainsFunc(all, func(a lookalike) bool { return a.lines == one.lines }) ||
 			slices.ContainsFunc(m.Requests, func(o *request) bool { return o != r && o.Hook != "" && f.isOf(o, &c) }) {
 			continue
@@ -172,6 +180,11 @@ func (f *Fold) nameAlike(p *agent.Request, r *request, d *agent.Dialog) {
 	for _, lines := range f.unnamed(r, all) {
 		addLines(p, lines)
 	}
+	for _, a := range all {
+		if !r.Told {
+			addWhole(p, a.lines, a.whole)
+		}
+	}
 }
 
 // learnAlike does that to the prompts on the screen. The result is another prompt. While a hook waits beside the dialog, it takes
@@ -186,7 +199,7 @@ func (f *Fold) learnAlike() {
 		if f.nameAlike(more, r, d); f.comesAfterHook(r, d) {
 			addLines(more, onlyHook)
 		}
-		f.renewWith(r, more.Text)
+		f.renewWith(r, more)
 	}
 }
 

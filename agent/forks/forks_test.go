@@ -62,3 +62,47 @@ func TestFailed(t *testing.T) {
 		}
 	}
 }
+
+// TestDrawsPath: a text may show a path from any folder on, shortened, and broken anywhere.
+func TestDrawsPath(t *testing.T) {
+	for text, want := range map[string]bool{
+		"? WriteFile Writing to a/b/c.go ←":         true,
+		"? WriteFile Writing to b/c.go ←":           true,
+		"? WriteFile Writing to c.go ←":             true,
+		"? WriteFile Writing to x/.../b/c.go ←":     true,
+		"? WriteFile Writing to x/.../c.go ←":       true,
+		"? WriteFile Writing to /w/a/b/    c.go ←":  true,
+		"? WriteFile Writing to a/b/c.    go ←":     true,
+		"? WriteFile Writing to /w/a/x...y/c.go ←":  true,
+		"? WriteFile Writing to a/other/c.go ←":     false,
+		"? WriteFile Writing to x/.../other/c.go ←": false,
+		"? WriteFile Writing to a/b/d.go ←":         false,
+		"? Edit a/b/d.go ← 1 + c.go":                true, // a row of the change may be one of the path
+		"? Edit other/c.go ← 1 + c.go":              true,
+	} {
+		if got := forks.DrawsPath(text, "/w/a/b/c.go"); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+	for _, file := range []string{"/w/\x1b[1mother/c.go", "/w/x/../other/c.go", "/w/x\u200b/c.go", "/w/other/e\u0301.go"} {
+		if !forks.DrawsPath("? Edit /w/other/c.go ←", file) {
+			t.Errorf("%q isn't drawn", file)
+		}
+	}
+}
+
+// TestLongPath: a path that has no room in a dialog is shown whole.
+func TestLongPath(t *testing.T) {
+	tools := forks.Files("edit", "").LeavingOut(20, false)
+	for file, want := range map[string]string{
+		"/w/folder/another/a.go":     "",
+		"/w/folder/another/long.go":  `file_path: "/w/folder/another/long.go"`,
+		"/x/folder/another/a.go":     `file_path: "/x/folder/another/a.go"`,
+		"folder/another/name.go":     `file_path: "folder/another/name.go"`,
+		"/w/folder/another/ab\u200bx": `file_path: "/w/folder/another/ab\u200bx"`,
+	} {
+		if got := tools.LongPath(file, "/w"); got != want {
+			t.Errorf("%s: %q, want %q", file, got, want)
+		}
+	}
+}

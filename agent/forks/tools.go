@@ -21,6 +21,8 @@ type Tools struct {
 	Every                string            // of an edit: it replaces each place
 	Writes               agent.Does        // what Write does to a file
 	Main                 map[string]string // for other tools: the field that says what the tool does
+	PathLimit            int               // dialogs leave out folders of a longer path; 0: they don't
+	Blanks               bool              // dialogs leave out changes of blanks
 }
 
 // Files are the tools and fields of Gemini CLI, which Qwen Code has too. every is an edit's field for all places.
@@ -29,6 +31,12 @@ func Files(edit, every string) Tools {
 		Shell: ToolShell, Write: ToolWrite, Edit: edit, File: "file_path", Text: "content", Old: "old_string", New: "new_string",
 		Every: every, Writes: agent.Writes,
 	}
+}
+
+// LeavingOut are the tools of an agent whose dialogs leave out folders of a path with more characters, and changes of blanks.
+func (t Tools) LeavingOut(path int, blanks bool) Tools {
+	t.PathLimit, t.Blanks = path, blanks
+	return t
 }
 
 // Titles are tools by how the titles of their dialogs start.
@@ -138,14 +146,14 @@ func (t Tools) SetInput(r *agent.Request, tool string, input json.RawMessage) {
 	}
 }
 
-// Undrawn are the fields of a command, or the lines of a change of a file, that no dialog draws. An unreadable input
-// is shown as such.
-func (t Tools) Undrawn(tool string, input json.RawMessage) string {
+// Undrawn is what no dialog draws of a command or a change of a file. An unreadable input
+// is shown as such. dir is the session's folder.
+func (t Tools) Undrawn(tool string, input json.RawMessage, dir string) string {
 	switch in, err := agent.ReadInput(input); {
 	case err == nil && tool == t.Shell:
 		return UndrawnOfCommand(in)
 	case err == nil && t.Changes(tool):
-		return UndrawnOfEdit(in)
+		return t.undrawnOfChange(tool, in, dir)
 	}
 	return ""
 }

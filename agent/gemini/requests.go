@@ -143,21 +143,21 @@ func setPlan(r *agent.Request, input json.RawMessage) {
 	}
 }
 
-// tooling has the tools with a command or a file, and the one that asks for the mode of plans.
+// tooling has the tools with a command or a file, and the one that asks for the mode of plans. Gemini draws 35 characters of a path.
 var tooling = func() forks.Tools {
-	t := forks.Files(toolEdit, "allow_multiple")
+	t := forks.Files(toolEdit, "allow_multiple").LeavingOut(35, false)
 	t.Main = map[string]string{toolEnterPlan: "reason"}
 	return t
 }()
 
 // Undrawn is the folder that a command runs in, and that it continues in the background. A command's
 // description isn't part of what it does. Of an edit it is the lines with characters that Gemini doesn't
-// draw, or draws as nothing. Of a server's tool it is the whole input if it has such a character, also in a name.
-func (Driver) Undrawn(tool string, input json.RawMessage, _ string) string {
+// draw, or draws as nothing, and a long path. Of a server's tool it is the whole input if it has such a character, also in a name.
+func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 	if strings.HasPrefix(tool, "mcp_") {
 		return forks.UndrawnInSome(input)
 	}
-	return tooling.Undrawn(tool, input)
+	return tooling.Undrawn(tool, input, dir)
 }
 
 // FromDialog makes the prompt of a dialog that no other source reported.

@@ -20,8 +20,9 @@ const (
 // planning are the options of a plan's dialog, until they are read from the screen.
 var planning = []string{"Yes, restore previous mode (default)", "Yes, and auto-accept edits", optionManual, optionKeep}
 
-// tooling has the tools with a command or a file.
-var tooling = forks.Files(toolEdit, "replace_all")
+// tooling has the tools with a command or a file. Qwen Code compares a file without its blanks once another line differs, and draws
+// 80 characters of its path.
+var tooling = forks.Files(toolEdit, "replace_all").LeavingOut(80, true)
 
 // titles are those of permissions with measured dialogs.
 var titles = map[string]string{toolShell: "Shell", toolWrite: askEdit, toolEdit: askEdit}
@@ -47,11 +48,11 @@ func (Driver) Waiting(f *agent.Fact) *agent.Request { return request(f.Tool, f.I
 
 // Undrawn are the fields of a tool's input that no dialog draws. The dialog of a server's tool, or of one that
 // was not measured, may draw none of them.
-func (Driver) Undrawn(tool string, input json.RawMessage, _ string) string {
+func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 	if in, err := agent.ReadInput(input); tool != toolShell && !tooling.Changes(tool) && tool != toolAsk && tool != toolPlan && err == nil && len(in) > 0 {
 		return agent.Compact(input)
 	}
-	return tooling.Undrawn(tool, input)
+	return tooling.Undrawn(tool, input, dir)
 }
 
 // FromDialog makes the prompt of a dialog that no other source reported.

@@ -1,0 +1,137 @@
+package forks
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"berth/agent"
+)
+
+// undrawnOfChange is what the dialog of a change of a file leaves out: characters that no agent draws, the folders of a
+// long path, and changes of blanks. dir is the session's folder.
+func (t Tools) undrawnOfChange(tool string, in agent.Input, dir string) string {
+	parts := []string{t.LongPath(in.Words(t.File), dir)}
+	if text := t.Text; t.Blanks && tool == t.Write {
+		parts = append(parts, blanks(text, "", in.Words(text)))
+		delete(in, text)
+	} else if t.Blanks {
+		parts = append(parts, blanks(t.New, in.Words(t.Old), in.Words(t.New)))
+	}
+	return joined(append(parts, UndrawnOfEdit(in))...)
+}
+
+// joined are the texts that aren't empty, one below the other.
+func joined(texts ...string) string {
+	var all strings.Builder
+	for _, text := range texts {
+		if text != "" {
+			all.WriteString("\n" + text)
+		}
+	}
+	return strings.TrimPrefix(all.String(), "\n")
+}
+
+// LongPath is the line with the file's whole path, if the dialog leaves out folders of it: it is longer than the agent draws
+// it, which is relative to the session's folder if the file is below that.
+func (t Tools) LongPath(file, dir string) string {
+	shown := file
+	if rel, err := filepath.Rel(dir, file); err == nil && filepath.IsAbs(file) && filepath.IsLocal(rel) {
+		shown = rel
+	}
+	if t.PathLimit == 0 || len(shown) <= t.PathLimit {
+		return ""
+	}
+	return t.File + ": " + quoted(file)
+}
+
+// quoted is the text in quotes, without a character that isn't drawn.
+func quoted(text string) string {
+	if strings.ContainsFunc(text, undrawn) {
+		return strconv.QuoteToASCII(text)
+	}
+	return strconv.Quote(text)
+}
+
+// blanksShown is how many characters of lines a prompt's text shows, as far as only their blanks may differ.
+const blanksShown = 2000
+
+// blanks are the lines of a new text that may differ from the old ones by their blanks alone, quoted and with their numbers. Of an
+// edit these are lines that it has in several forms. The old text of a file that is written isn't known, so it may be any line.
+func blanks(field, old, text string) string {
+	lines := strings.Split(text, "\n")
+	if old == "" && lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	forms := map[string]string{}
+	several := map[string]bool{}
+	for _, line := range append(strings.Split(old, "\n"), lines...) {
+		key := strings.Map(solid, line)
+		form, seen := forms[key]
+		several[key] = several[key] || seen && form != line
+		forms[key] = line
+	}
+	var shown []string
+	for i, line := range lines {
+		if old == "" || several[strings.Map(solid, line)] {
+			shown = append(shown, fmt.Sprintf("%s, line %d: %s", field, i+1, quoted(line)))
+		}
+	}
+	if all := strings.Join(shown, "\n"); len([]rune(all)) <= blanksShown {
+		return all
+	}
+	sum := sha256.Sum256([]byte(text))
+	return fmt.Sprintf("%s: %d bytes, SHA-256 %s…: the dialog leaves out changes of blanks, and %s", field, len(text), hex.EncodeToString(sum[:8]), agent.InFull)
+}
+
+// solid drops the characters that a comparison without blanks may leave out.
+func solid(r rune) rune {
+	if unicode.IsSpace(r) || undrawn(r) {
+		return -1
+	}
+	return r
+}
+
+// DrawsPath reports whether a text may show the path of the file. Agents draw it from any folder on, leave out folders or the middle
+// of a name as "...", and break rows anywhere. A name with characters that may not be drawn can be any.
+func DrawsPath(text, file string) bool {
+	shown, names := squeezed(text), strings.Split(path.Clean(file), "/")
+	last := len(names) - 1
+	if odd(names[last]) {
+		return true
+	}
+	for at := 0; ; at++ {
+		found := strings.Index(shown[at:], squeezed(names[last]))
+		if found < 0 {
+			return false
+		}
+		if at += found; within(shown[:at], names[:last]) {
+			return true
+		}
+	}
+}
+
+// within reports whether the text before a file's name may end with these folders.
+func within(text string, folders []string) bool {
+	for i := len(folders) - 1; i >= 0; i-- {
+		rest, more := strings.CutSuffix(text, "/")
+		if !more || odd(folders[i]) || strings.Contains(rest[strings.LastIndex(rest, "/")+1:], "..") {
+			return true
+		}
+		if text, more = strings.CutSuffix(rest, squeezed(folders[i])); !more {
+			return false
+		}
+	}
+	return true
+}
+
+func odd(name string) bool {
+	return strings.Contains(name, "..") || strings.ContainsFunc(name, func(r rune) bool { return undrawn(r) || unicode.IsMark(r) })
+}
+
+func squeezed(text string) string { return strings.Map(solid, text) }
