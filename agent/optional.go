@@ -193,6 +193,12 @@ type CallNamer interface {
 	DialogNames(tool string) bool
 }
 
+// AlikeNamer is a CallNamer and an UndrawnInputReader: a prompt that was only seen names some calls that its dialog may be about.
+type AlikeNamer interface {
+	// NamesAlike reports whether it names a call of this tool by what no dialog draws of it.
+	NamesAlike(tool, undrawn string) bool
+}
+
 // UndrawnInputReader is a Driver whose agent's dialogs leave out a part of what a tool would do, such
 // as the folder that a command runs in.
 type UndrawnInputReader interface {

@@ -57,7 +57,8 @@ func (f *Fold) drawsAll(r *request, d *agent.Dialog, call *agent.Request) bool {
 	without := agent.Value(seen.Text)
 	f.showUndrawn(seen, call)
 	with := agent.Value(seen.Text)
-	return agent.Value(r.Prompt.Text) == with || with != without && says(r.Prompt, strings.TrimPrefix(with, without+"\n\n"))
+	return agent.Value(r.Prompt.Text) == with || with != without && says(r.Prompt, strings.TrimPrefix(with, without+"\n\n")) ||
+		f.namesAlike(call) && says(r.Prompt, orAlso(f.undrawn(call)))
 }
 
 // misreported reports whether the dialog may be about another call than the hook's: the agent has

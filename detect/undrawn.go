@@ -170,6 +170,7 @@ func (f *Fold) mislaid(r *request, d *agent.Dialog) bool {
 // nameAlike adds to the prompt's text the calls that its dialog may be about. Of a prompt that a hook reported these are
 // only calls that were reported as over: a call that isn't over contradicts that hook.
 func (f *Fold) nameAlike(p *agent.Request, r *request, d *agent.Dialog) {
+	f.nameCalls(p, r, d)
 	all := f.drawnAlike(r, d)
 	if r.Told {
 		all = slices.DeleteFunc(all, func(a lookalike) bool { return !a.over })
@@ -185,6 +186,32 @@ func (f *Fold) nameAlike(p *agent.Request, r *request, d *agent.Dialog) {
 			addWhole(p, a.lines, a.whole)
 		}
 	}
+}
+
+// namesAlike reports whether a prompt names this call, for an agent that doesn't say which of its calls a dialog is about.
+func (f *Fold) namesAlike(call *agent.Request) bool {
+	a, ok := f.driver.(agent.AlikeNamer)
+	return ok && a.NamesAlike(agent.Value(call.Tool), f.undrawn(call))
+}
+
+// nameCalls adds such calls to the text of a prompt that was only seen.
+func (f *Fold) nameCalls(p *agent.Request, r *request, d *agent.Dialog) {
+	if _, ok := f.driver.(agent.AlikeNamer); !ok || r.Told || p.Type != agent.PromptPermission {
+		return
+	}
+	more := &request{Prompt: p.Clone(), Tool: r.Tool}
+	named := strings.Count(agent.Value(p.Text), mayAlso)
+	for _, c := range slices.Concat(f.m.Calls, f.m.Unasked) {
+		call := f.called(&c)
+		if c.Tool != r.Tool || f.driver.Match(d, call) == agent.NoMatch || f.drawsAll(more, d, call) || !f.namesAlike(call) {
+			continue
+		}
+		if named++; named > alikeShown {
+			return
+		}
+		addLines(more.Prompt, orAlso(f.undrawn(call)))
+	}
+	p.Text = more.Prompt.Text
 }
 
 // learnAlike does that to the prompts on the screen. The result is another prompt. While a hook waits beside the dialog, it takes

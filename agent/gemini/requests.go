@@ -114,6 +114,12 @@ func (Driver) DialogNames(tool string) bool {
 	return slices.Contains(slices.Collect(maps.Values(tools)), tool)
 }
 
+// NamesAlike: a long path is drawn without its folders, so changes of files with one name look alike. A call with
+// characters that aren't drawn isn't named.
+func (Driver) NamesAlike(tool, undrawn string) bool {
+	return tooling.Changes(tool) && (undrawn == "" || strings.HasPrefix(undrawn, tooling.File+": ") && !strings.Contains(undrawn, "\n"))
+}
+
 // sameFile: the call's path may be relative to its own folder.
 func sameFile(named, full string) bool {
 	return named == full || strings.HasSuffix(full, "/"+strings.TrimPrefix(named, "./"))
