@@ -95,10 +95,10 @@ func TestDrawsPath(t *testing.T) {
 func TestLongPath(t *testing.T) {
 	tools := forks.Files("edit", "").LeavingOut(20, false)
 	for file, want := range map[string]string{
-		"/w/folder/another/a.go":     "",
-		"/w/folder/another/long.go":  `file_path: "/w/folder/another/long.go"`,
-		"/x/folder/another/a.go":     `file_path: "/x/folder/another/a.go"`,
-		"folder/another/name.go":     `file_path: "folder/another/name.go"`,
+		"/w/folder/another/a.go":      "",
+		"/w/folder/another/long.go":   `file_path: "/w/folder/another/long.go"`,
+		"/x/folder/another/a.go":      `file_path: "/x/folder/another/a.go"`,
+		"folder/another/name.go":      `file_path: "folder/another/name.go"`,
 		"/w/folder/another/ab\u200bx": `file_path: "/w/folder/another/ab\u200bx"`,
 	} {
 		if got := tools.LongPath(file, "/w"); got != want {

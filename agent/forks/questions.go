@@ -199,3 +199,23 @@ func Words(q *agent.Question, pick agent.QuestionPick) []string {
 	}
 	return words
 }
+
+// Tabs reads Qwen Code's row of the questions' headers: the shown one has a mark, and so do those with an
+// answer. The last one is the page of the answers.
+func Tabs(row string) (list []string, current int) {
+	for part := range strings.SplitSeq(strings.ReplaceAll(" "+strings.TrimRight(row, " "), "▸ ", "  \x00 "), "  ") {
+		part = strings.TrimSpace(part)
+		if part == "" {
+			continue
+		}
+		if name, shown := strings.CutPrefix(part, "\x00"); shown {
+			current = len(list)
+			part = strings.TrimSpace(name)
+		}
+		list = append(list, strings.TrimSuffix(part, " ✓"))
+	}
+	if n := len(list); n > 0 && list[n-1] == "Submit" {
+		list = list[:n-1]
+	}
+	return list, current
+}

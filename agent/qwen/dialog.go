@@ -200,8 +200,13 @@ func (b *box) permission() bool {
 	d.Question = question
 	left := bodyIndent
 	switch {
-	case execution.MatchString(question):
-		d.Tool, left = toolShell, commandIndent
+	case execution.MatchString(question): // other tools ask so too: without its tool's row the dialog may be theirs
+		left = commandIndent
+		if d.Cut = d.Cut || b.head < 0; b.head < 0 {
+			d.Tool = toolShell
+		} else if d.Tool != toolShell {
+			d.Tool = ""
+		}
 	case question != askEdit: // a server can name its tool as it likes
 		d.Tool = ""
 	case d.Tool == "":
@@ -229,7 +234,7 @@ func (b *box) permission() bool {
 // rows of the tool have all of the command, and then its description.
 func (b *box) drops(end int) bool {
 	d := b.dialog
-	if len(d.Rows) == 1 {
+	if len(d.Rows) == 1 { // what else its tool's row has is in the prompt: see headOf
 		return terminal.StringWidth(d.Rows[0].Text) > d.Cols-besideCommand
 	}
 	if b.head < 0 {
@@ -274,7 +279,7 @@ func (b *box) question() bool {
 	}
 	d.Tool = toolAsk
 	if strings.Contains(b.rows[from], "▸ ") {
-		d.Tabs, d.Current = tabs(b.rows[from])
+		d.Tabs, d.Current = forks.Tabs(b.rows[from])
 	} else {
 		d.Title = strings.TrimSpace(b.rows[from])
 	}
@@ -299,26 +304,6 @@ func (b *box) question() bool {
 	}
 	d.Type = agent.PromptQuestion
 	return true
-}
-
-// tabs reads the row of the questions' headers: the shown one has a mark, and so do those with an
-// answer. The last one is the page of the answers.
-func tabs(row string) (list []string, current int) {
-	for part := range strings.SplitSeq(strings.ReplaceAll(" "+strings.TrimRight(row, " "), "▸ ", "  \x00 "), "  ") {
-		part = strings.TrimSpace(part)
-		if part == "" {
-			continue
-		}
-		if name, shown := strings.CutPrefix(part, "\x00"); shown {
-			current = len(list)
-			part = strings.TrimSpace(name)
-		}
-		list = append(list, strings.TrimSuffix(part, " ✓"))
-	}
-	if n := len(list); n > 0 && list[n-1] == "Submit" {
-		list = list[:n-1]
-	}
-	return list, current
 }
 
 // besideCommand is how many columns are beside a command's rows, and layoutBeside how many Qwen Code reckons

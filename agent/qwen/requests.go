@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/agent/drawn"
 	"berth/agent/forks"
 )
 
@@ -59,8 +60,10 @@ func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 	r := forks.Drawn(dialog)
 	if r.Type == agent.PromptPermission {
-		// The dialog of a server's tool draws its name, and not its input. Its question is cut off without room.
-		if r.SetInput(dialog.Body); dialog.Agent != "" || dialog.Tool == "" && dialog.Title != askMore {
+		// The dialog of a server's tool draws its name, and not its input. Its question is cut off without room. Other tools ask
+		// the question of one that fetches, and draw a part.
+		fetches := dialog.Title == askMore && strings.HasPrefix(headOf(dialog), "WebFetch ")
+		if r.SetInput(dialog.Body); dialog.Agent != "" || dialog.Tool == "" && !fetches {
 			r.SetInPart()
 		}
 		r.Text, r.Agent = agent.Pointer(strings.TrimSpace(dialog.Asked+"\n"+headOf(dialog))), agent.Pointer(dialog.Agent)
@@ -69,13 +72,19 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 	return r
 }
 
-// headOf are the rows of the dialog's tool, if they have what the dialog's text lacks.
+// headOf are the rows of the dialog's tool, if they have what the dialog's text lacks. Of a command that is its folder, and that it
+// runs in the background, and not its description.
 func headOf(d *agent.Dialog) string {
 	head, _, _ := strings.Cut(strings.Join(d.Lines, "\n"), "\n\n")
-	if d.Tool == toolShell && !d.Cut || !strings.HasPrefix(head, "? ") {
+	head, ok := strings.CutPrefix(head, "? ")
+	if d.Tool == toolShell && !d.Cut {
+		more, begins := strings.CutPrefix(drawn.Squeeze(strings.Replace(head, "←", "", 1)), drawn.Squeeze("Shell "+d.Body))
+		ok = ok && len(d.Rows) == 1 && !(begins && (more == "" || more[0] == '('))
+	}
+	if !ok {
 		return ""
 	}
-	return strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(head, "? "), "←"))
+	return strings.TrimSpace(strings.TrimSuffix(head, "←"))
 }
 
 // Fill adds what only the dialog shows: its options, and of several questions the number of the shown
