@@ -133,3 +133,10 @@ func (f *Fold) asksOn(r *request, c *call) bool {
 	c.Joined = false
 	return true
 }
+
+// addWhole adds a call's whole input to the prompt's, once, if the lines about the call say that it has more.
+func addWhole(p *agent.Request, lines, whole string) {
+	if strings.Contains(lines, agent.InFull) && !strings.Contains(p.FullInput, whole) {
+		p.SetWhole(strings.TrimPrefix(p.FullInput+"\n"+whole, "\n"))
+	}
+}

@@ -17,13 +17,6 @@ func (f *Fold) withUndrawn(fact *agent.Fact) *agent.Fact {
 	return &whole
 }
 
-// addWhole adds a call's whole input to the prompt's, once, if the lines about the call say that it has more.
-func addWhole(p *agent.Request, lines, whole string) {
-	if strings.Contains(lines, agent.InFull) && !strings.Contains(p.FullInput, whole) {
-		p.SetWhole(strings.TrimPrefix(p.FullInput+"\n"+whole, "\n"))
-	}
-}
-
 // reportsMore reports whether a call has fields that its dialog doesn't draw, so that the seen prompt
 // didn't show them.
 func reportsMore(told, seen *agent.Request) bool {

@@ -12,7 +12,7 @@ import (
 // hunk matches the head of a part of a diff: how many lines of the old text it has, its first line in the new one, and how many of those.
 var hunk = pattern.New(`^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
 
-// byteOrderMark at the start of a file is no part of its text for an agent.
+// byteOrderMark is what a file may start with. An agent takes it out of the text.
 const byteOrderMark = "\ufeff"
 
 // added are the lines that a diff adds, and their numbers in the new text.
