@@ -3,6 +3,8 @@ package gemini_test
 import (
 	"fmt"
 	"testing"
+
+	"berth/agent/gemini"
 )
 
 const shortened = "packages/.../components/index.ts"
@@ -52,5 +54,16 @@ func TestFolderOfAFile(t *testing.T) {
 	asks(s.begin(1000).at(1100).writesTo("BeforeTool", longPath("one")).at(1200)).writesTo("BeforeTool", longPath("two")).at(5000)
 	if p := s.fold.Status().Request; p == nil || text(p.Text) != line("one")+also+line("two") || !s.keyed(p.ID) {
 		t.Errorf("a call after it: it asks %+v: %s", p, text(p.Text))
+	}
+}
+
+// TestUndrawnOfAPage: a page's address, and a found tool's input, may have characters that Gemini doesn't draw.
+func TestUndrawnOfAPage(t *testing.T) {
+	for tool, hides := range map[string]bool{"web_fetch": true, "discovered_tool_x": true, "mcp_lab_x": true, "ask_user": false} {
+		for input, odd := range map[string]bool{`{"prompt":"read http://x/a"}`: false, `{"prompt":"read http://x/a\u200b"}`: true} {
+			if text := (gemini.Driver{}).Undrawn(tool, []byte(input), "/w"); (text != "") != (hides && odd) {
+				t.Errorf("%s %s: %q", tool, input, text)
+			}
+		}
 	}
 }

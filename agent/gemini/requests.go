@@ -19,6 +19,7 @@ const (
 	toolAsk       = "ask_user"
 	toolPlan      = "exit_plan_mode"
 	toolEnterPlan = "enter_plan_mode"
+	toolFetch     = "web_fetch"
 )
 
 // Kinds of confirmations, in the notification's words.
@@ -158,9 +159,10 @@ var tooling = func() forks.Tools {
 
 // Undrawn is the folder that a command runs in, and that it continues in the background. A command's
 // description isn't part of what it does. Of an edit it is the lines with characters that Gemini doesn't
-// draw, or draws as nothing, and a long path. Of a server's tool it is the whole input if it has such a character, also in a name.
+// draw, or draws as nothing, and a long path. Of a server's or a found tool, and of a fetched page, it is the whole input if it has such a
+// character, also in a name.
 func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
-	if strings.HasPrefix(tool, "mcp_") {
+	if tool == toolFetch || strings.HasPrefix(tool, "mcp_") || strings.HasPrefix(tool, "discovered_tool_") {
 		return forks.UndrawnInSome(input)
 	}
 	return tooling.Undrawn(tool, input, dir)
