@@ -18,6 +18,7 @@ func TestFlood(t *testing.T) {
 	h.start()
 	h.create("echo", "--size", "80x24", "--", "cat")
 	quiet := h.echo(t, 100)
+	alone, _ := h.logins()
 	const floods = 5
 	for i := range floods {
 		h.create(fmt.Sprintf("flood%d", i), "--", "yes")
@@ -36,15 +37,16 @@ func TestFlood(t *testing.T) {
 	rate := float64(written()-from) / 1e6 / time.Since(begun).Seconds()
 	median, most := h.logins()
 	t.Logf("echo of a key: p50 %v, p99 %v; beside %d sessions that print %.0f MB/s: p50 %v, p99 %v", at(quiet, 50), at(quiet, 99), floods, rate, at(loud, 50), at(loud, 99))
-	t.Logf("a login and a verb beside them: %v, at most %v", median.Round(time.Millisecond), most.Round(time.Millisecond))
+	t.Logf("a login and a verb alone: %v; beside them: %v, at most %v", alone.Round(time.Millisecond), median.Round(time.Millisecond), most.Round(time.Millisecond))
 	// No client is stalled. A dozen busy processes share the processors with the ssh client here, so
 	// scheduling delays the slowest keys: on two cores p50 is 105 to 120 ms and p99 220 to 275 ms, with and
 	// without the race detector.
 	if at(loud, 50) > 250*time.Millisecond || at(loud, 99) > time.Second {
 		t.Errorf("echo during a flood: p50 %v, p99 %v", at(loud, 50), at(loud, 99))
 	}
-	if most > 3*time.Second {
-		t.Errorf("a login during a flood took %v", most)
+	// A login starts processes, and each gets a seventh of a processor: so it is compared with those ahead of the flood.
+	if most > max(3*time.Second, 24*alone) {
+		t.Errorf("a login during a flood took %v, and %v alone", most, alone)
 	}
 	for i := range floods {
 		h.run("kill", fmt.Sprintf("flood%d", i))

@@ -4,7 +4,6 @@ package claude
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"berth/test/agents/modelapi"
@@ -67,36 +66,5 @@ func TestFormAskedAgain(t *testing.T) {
 				l.Is("idle")
 			}
 		})
-	}
-}
-
-// TestFormOverACommand: a server's form is drawn over a command of a subagent. Its server could withdraw it as the key comes, so the
-// form takes none until the command is answered, by its own id.
-func TestFormOverACommand(t *testing.T) {
-	t.Parallel()
-	l := newFormLab(t, "hooks")
-	asks := modelapi.Tool("mcp__lab__ask", map[string]any{"message": "Continue?", "schema": map[string]any{"type": "object", "properties": map[string]any{}}})
-	works := modelapi.Tool("Agent", map[string]any{"description": "Sub task", "prompt": "MOCK: bash touch made.txt", "subagent_type": "general-purpose"})
-	l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{modelapi.Say(asks, works), modelapi.Say(modelapi.Text("The end."))}})
-	l.send("please ask")
-	form := l.PromptUntil("the form's", func(p testbed.Shown) bool { return p.Ready && p.OnScreen && p.Type == "form" })
-	var state struct{ Prompts []testbed.Shown }
-	command := func() string {
-		for _, p := range state.Prompts {
-			if p.Type == "permission" && strings.Contains(p.Input, "touch made.txt") {
-				return p.ID
-			}
-		}
-		return ""
-	}
-	l.Poll(func() bool { return l.Verb(&state, "", "state", l.Name) == 0 && command() != "" }, func() string { return "the command isn't asked about" })
-	if r, _ := l.Try("", "--prompt", form.ID, "accept"); r.Error == nil || r.Error.Code != notReady || !strings.Contains(r.Error.Message, "--prompt "+command()) {
-		t.Fatalf("accepting the form: %+v, %+v", r, r.Error)
-	}
-	l.Respond("hook", "accepted", "--prompt", command(), "accept")
-	l.Respond("keys", "accepted", "--prompt", form.ID, "accept")
-	l.Is("idle")
-	if !l.Made("made.txt") {
-		t.Error("the command didn't run")
 	}
 }
