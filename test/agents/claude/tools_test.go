@@ -94,6 +94,9 @@ func TestHiddenText(t *testing.T) {
 // TestNamesWithoutRoom: the dialog of a server's tool draws the names of fields as they are, and nothing that has no room after tabs.
 // Another process ends the hook that has the whole call. What keys then answer shows it too.
 func TestNamesWithoutRoom(t *testing.T) {
+	if newer(330) {
+		t.Skip("SKIPPED: the dialog of 2.1.330 draws the other fields, and says that a name has no room")
+	}
 	config := mcpConfig(t)
 	l := newStartLab(t, Ready(), nil)
 	l.start("lab", nil, nil, append([]string{"--mcp-config", config}, manual(nil)...)...)
