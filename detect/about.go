@@ -84,9 +84,6 @@ func (f *Fold) showUndrawn(p, reported *agent.Request) {
 		p.Text = agent.Pointer(strings.TrimPrefix(text+"\n\n"+lines, "\n\n"))
 	}
 	addWhole(p, lines, reported.FullInput)
-	if p.InPart() && lines != "" && lines == agent.Compact(reported.Raw) { // the text has all of it
-		p.InputBytes, p.InputTruncated = len(p.FullInput), false
-	}
 }
 
 // called is the prompt that a call would ask by its input alone.

@@ -60,10 +60,8 @@ func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 	r := forks.Drawn(dialog)
 	if r.Type == agent.PromptPermission {
-		// The dialog of a server's tool draws its name, and not its input. Its question is cut off without room. Other tools ask
-		// the question of one that fetches, and draw a part.
-		fetches := dialog.Title == askMore && strings.HasPrefix(headOf(dialog), "WebFetch ")
-		if r.SetInput(dialog.Body); dialog.Agent != "" || dialog.Tool == "" && !fetches {
+		// The dialog of a server's tool draws its name, and not its input. Its question is cut off without room.
+		if r.SetInput(dialog.Body); dialog.Agent != "" || dialog.Tool == "" && dialog.Title != askMore {
 			r.SetInPart()
 		}
 		r.Text, r.Agent = agent.Pointer(strings.TrimSpace(dialog.Asked+"\n"+headOf(dialog))), agent.Pointer(dialog.Agent)

@@ -43,13 +43,3 @@ func TestRowsOfATool(t *testing.T) {
 		t.Error("the dialog of another tool is taken for that of a command")
 	}
 }
-
-// TestPartOfAQuestion: only the dialog of a tool that fetches shows all of what it asks.
-func TestPartOfAQuestion(t *testing.T) {
-	for head, part := range map[string]bool{"WebFetch https://berth.invalid": false, "Agent Count the lines": true, "WebFetcher x": true} {
-		d := draw(80, 24, "  ? "+head+" ←\n\n   Count the lines\n\n   Do you want to proceed?\n\n   › 1. Yes, allow once\n     2. No, suggest changes (esc)\n"+waiting).Dialog
-		if p := (qwen.Driver{}).FromDialog(d); p.InPart() != part {
-			t.Errorf("%s: it asks %+v", head, p)
-		}
-	}
-}
