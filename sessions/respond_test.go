@@ -225,12 +225,12 @@ func TestRespondToAPart(t *testing.T) {
 func TestRespondChangesFocus(t *testing.T) {
 	for _, mode := range []string{"\\033[?1004h", "\\033[?1004h\\033[?1004l"} {
 		told := filepath.Join(t.TempDir(), "told")
-		_, s := newAsker(t, mode+"asks reports: a'; dd bs=1 count=6 of="+told+" 2>/dev/null; printf '")
+		_, s := newAsker(t, mode+"asks reports: a'; dd bs=1 count=9 of="+told+" 2>/dev/null; printf '")
 		r, err := s.Respond(t.Context(), claim("c1"), "", agent.Answer{Kind: agent.Accept})
 		if err != nil || !r.Confirmed {
 			t.Fatalf("%q: %+v, %v", mode, r, err)
 		}
-		if bytes, err := os.ReadFile(told); string(bytes) != "\x1b[O\x1b[I" {
+		if bytes, err := os.ReadFile(told); string(bytes) != "\x1b[O\x1b[I\x1b[I" { // and a report that it reads right ahead of the key
 			t.Errorf("%q: sent %q, %v", mode, bytes, err)
 		}
 	}
