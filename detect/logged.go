@@ -191,6 +191,13 @@ func (f *Fold) needsHook(r *request, d *agent.Dialog) bool {
 	return !slices.ContainsFunc(f.m.Lost, func(o *request) bool { return o.Foreign && f.shows(d, o) != agent.NoMatch })
 }
 
+// drawnUnasked reports whether a form is on the screen although Berth hasn't released its hook. Any process can end that hook. No key
+// answers such a form, because its server can withdraw it at any moment.
+func (f *Fold) drawnUnasked(r *request, d *agent.Dialog) bool {
+	l, ok := f.driver.(agent.PromptReporter)
+	return ok && f.m.Hooked && r.Told && d.Type == agent.PromptForm && r.ReleasedAt.IsZero() && l.ReportsDialog(d)
+}
+
 // unconfirmed reports whether only a hook says what a subagent's dialog leaves out, and a key would answer it. Any
 // process can end the subagent's own hook and send another one, and the session log doesn't have the call. The prompt of a
 // released hook says so.

@@ -253,7 +253,7 @@ type hookOf struct {
 	Waits bool      // a hook has waited for its answer, and Berth gave it none
 	Given bool      // Berth gave its hook an answer
 	Taken time.Time // when that hook passed the answer to the agent
-	// ReleasedAt is when Berth released its hook while no dialog was on the screen, so that the agent draws it.
+	// ReleasedAt is when Berth released its hook, so that the agent draws it. Only for a form it is set while a dialog is on the screen.
 	ReleasedAt time.Time
 	// Foreign: the prompt is of another conversation than the followed one.
 	Foreign bool

@@ -72,22 +72,6 @@ func (f *Fold) Pending(id string) (Pending, bool) {
 // denial.
 func (f *Fold) StoppedSince(at time.Time) bool { return f.m.StoppedAt.After(at) }
 
-// Holds reports whether the hook waits for an open prompt's answer.
-func (f *Fold) Holds(hook string) bool {
-	_, ok := f.HeldBy(hook)
-	return ok
-}
-
-// HeldBy returns a copy of the prompt that the hook waits for.
-func (f *Fold) HeldBy(hook string) (*agent.Request, bool) {
-	for _, r := range f.m.Requests {
-		if r.Hook == hook {
-			return r.Prompt.Clone(), true
-		}
-	}
-	return nil, false
-}
-
 // Leaves is what the fold of the next program on the same terminal gets as Covered. A process of the session can bring another
 // program to the foreground for a moment, and draw over the dialog before the agent is back.
 func (f *Fold) Leaves() time.Time {

@@ -225,6 +225,9 @@ func (r *request) restore() {
 // wait sets the hook that gets the answer: the first one that waits. A later hook with the same
 // report may be forged.
 func (f *Fold) wait(r *request, fact *agent.Fact) {
+	if fact.Released && r.Prompt.Type == agent.PromptForm {
+		r.ReleasedAt = f.now
+	}
 	if fact.Hook != "" && r.Hook == "" {
 		f.m.Hooked = true
 		r.Hook, r.Waits, r.Prompt.Channel = fact.Hook, true, agent.ChannelHook
@@ -317,46 +320,6 @@ func (f *Fold) close(r *request, how string, w why, stopped bool) {
 	f.dialogOver(r, how)
 	f.lose(r, how, w)
 	f.result.Closed = append(f.result.Closed, Resolution{Request: r.Prompt.Clone(), How: how, Tier: w.Tier, Cause: w.Cause, Stopped: stopped})
-}
-
-// answered handles the agent's report that a prompt of some type was answered.
-func (f *Fold) answered(fact *agent.Fact) {
-	if fact.Request == nil || !f.may(agent.MoveAnswer, fact.Source) {
-		return
-	}
-	f.closeAll("answered", fact.Source, fact.Cause, false, func(r *request) bool {
-		return r.Prompt.Type == fact.Request.Type && r.Agent == fact.Agent
-	})
-}
-
-// hookGone handles the end of a hook that waited. Its dialog stays if there is one.
-//
-// If the hook passed an answer to the agent, the dialog is answered, and takes a moment to go. The agent's
-// log may be quicker to say so than the hook; such a prompt isn't lost.
-func (f *Fold) hookGone(fact *agent.Fact) {
-	if fact.Hook != "" && fact.Cause == agent.CauseDelivered {
-		f.m.Lost = slices.DeleteFunc(f.m.Lost, func(r *request) bool { return r.LostBy == fact.Hook })
-	}
-	for _, r := range f.m.Requests {
-		if r.Hook != fact.Hook || fact.Hook == "" {
-			continue
-		}
-		r.Hook, r.Prompt.Channel = "", agent.ChannelKeys
-		r.Given = fact.Cause == agent.CauseDelivered
-		r.Waits = !r.Given
-		if fact.Evidence == agent.HookReleased && f.dialog() == nil {
-			r.ReleasedAt = f.now
-		}
-		switch d := f.dialog(); {
-		case r.Given:
-			r.Taken, f.m.Screen.Given = f.now, f.now
-		case r.Prompt.OnScreen && d != nil && f.shows(d, r) == agent.AlikeMatch:
-			f.m.Screen.Given = f.now
-		}
-	}
-	f.closeAll("ended", fact.Source, fact.Cause, false, func(r *request) bool {
-		return r.Told && r.Hook == "" && r.Waits && !r.Seen && f.m.ended(r.Turn) && !f.m.Background[r.Agent]
-	})
 }
 
 // callsKept bounds the pending tool calls. One that never ends is forgotten.

@@ -3,15 +3,17 @@ package claude_test
 import (
 	"testing"
 
+	"berth/agent"
 	"berth/agent/claude"
 	"berth/detect"
 )
 
 // TestHonestPromptsAreNotContested: in no recording is a prompt contested, without hooks and with them. Where hooks
 // report, a prompt without one counts as contested, and some recordings have other hooks than Berth's. Recorded
-// hooks don't wait, so a subagent's prompt is contested; in a session its hook takes the answer.
+// hooks don't wait, so a subagent's prompt and a form are contested; in a session their hooks take the answer.
 func TestHonestPromptsAreNotContested(t *testing.T) {
 	reference(t).AllHonest(t, claude.Driver{}, 20, func(p detect.Pending, hooked bool) bool {
-		return p.Told == hooked && !(hooked && p.Request.Agent != nil)
+		byHook := p.Request.Agent != nil || p.Request.Type == agent.PromptForm
+		return p.Told == hooked && !(hooked && byHook)
 	})
 }

@@ -222,6 +222,18 @@ type property struct {
 	values    []string // the values to choose from
 	labels    []string // their labels
 	preset    any      // its initial value; nil for none
+	limits    limits
+}
+
+// limits are what else a field's schema asks of its value.
+type limits struct {
+	Minimum, Maximum, ExclusiveMinimum, ExclusiveMaximum *float64
+	MinLength, MaxLength, MinItems, MaxItems             *int
+	Pattern, Format                                      string
+}
+
+func (p *property) missing() error {
+	return fmt.Errorf(`%w: the form wants %s: give it as {"action":"accept","content":{%q:...}} on standard input`, agent.ErrAnswer, p.name, p.name)
 }
 
 // properties are the fields of a schema in their order, which is also the form's.
@@ -231,14 +243,14 @@ func properties(schema json.RawMessage) ([]property, error) {
 		Required   []string
 	}
 	if err := json.Unmarshal(schema, &top); err != nil {
-		return nil, fmt.Errorf("%w: the form's schema can't be read (%w); use keys or attach", agent.ErrCannot, err)
+		return nil, fmt.Errorf("%w: the form's schema can't be read (%w); attach, and answer at the terminal", agent.ErrCannot, err)
 	}
 	if len(top.Properties) == 0 { // a question for yes or no, without fields
 		return nil, nil
 	}
 	var each map[string]json.RawMessage
 	if err := json.Unmarshal(top.Properties, &each); err != nil {
-		return nil, fmt.Errorf("%w: the form's fields can't be read (%w); use keys or attach", agent.ErrCannot, err)
+		return nil, fmt.Errorf("%w: the form's fields can't be read (%w); attach, and answer at the terminal", agent.ErrCannot, err)
 	}
 	var all []property
 	for _, name := range names(top.Properties) {
@@ -254,13 +266,14 @@ func properties(schema json.RawMessage) ([]property, error) {
 				Enum  []string
 				AnyOf []constant
 			}
+			limits
 		}
 		d := json.NewDecoder(bytes.NewReader(each[name]))
 		d.UseNumber() // as in an answer's numbers
 		if d.Decode(&in) != nil {
 			in.Type = "" // a type that Berth can't fill in
 		}
-		p := property{name: name, title: cmp.Or(in.Title, name), explained: in.Description, kind: in.Type, required: slices.Contains(top.Required, name), values: in.Enum, labels: in.EnumNames, preset: in.Default}
+		p := property{name: name, title: cmp.Or(in.Title, name), explained: in.Description, kind: in.Type, required: slices.Contains(top.Required, name), values: in.Enum, labels: in.EnumNames, preset: in.Default, limits: in.limits}
 		if in.Type == "array" {
 			p.values = in.Items.Enum
 		}
@@ -368,7 +381,7 @@ func (p *property) want(value any) (wanted, error) {
 		}
 		return wanted{text: n.String()}, nil
 	}
-	return wanted{}, fmt.Errorf("%w: Berth can't fill in %s; use keys or attach", agent.ErrCannot, p.name)
+	return wanted{}, fmt.Errorf("%w: Berth can't fill in %s; attach, and answer at the terminal", agent.ErrCannot, p.name)
 }
 
 // untouched reports whether the field is empty or has its initial value. The prompt shows no other

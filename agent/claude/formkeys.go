@@ -2,7 +2,6 @@ package claude
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,11 @@ import (
 
 	"berth/agent"
 	"berth/agent/drawn"
+)
+
+var (
+	errFormReason = fmt.Errorf("%w: a form takes no reason; deny without one, then nudge", agent.ErrCannot)
+	errFormTakes  = fmt.Errorf(`%w: a form takes accept, deny, cancel, or {"action":"accept","content":{...}} on standard input`, agent.ErrAnswer)
 )
 
 // formKeys fills a form in, field by field from where the focus is, and presses
@@ -27,14 +31,14 @@ func formKeys(p *agent.Request, a agent.Answer, shown *agent.Dialog) (agent.KeyA
 	case w.at < 0 || w.at < w.fields && d.Fields[w.at].List != nil:
 		return agent.KeyAnswer{}, agent.ErrNotReady
 	case a.Kind == agent.Deny && a.Text != "":
-		return agent.KeyAnswer{}, fmt.Errorf("%w: a form takes no reason; deny without one, then nudge", agent.ErrCannot)
+		return agent.KeyAnswer{}, errFormReason
 	case a.Kind == agent.Deny || a.Kind == agent.ChooseOption && a.Option == 2:
 		w.to(w.fields + 1)
 		w.key("Enter", "Decline chosen", nil)
 		return agent.KeyAnswer{Steps: w.steps, Outcome: agent.OutcomeDenied}, nil
 	case a.Kind == agent.Accept || a.Kind == agent.ChooseOption && a.Option == 1:
 	default:
-		return agent.KeyAnswer{}, fmt.Errorf(`%w: a form takes accept, deny, cancel, or {"action":"accept","content":{...}} on standard input`, agent.ErrAnswer)
+		return agent.KeyAnswer{}, errFormTakes
 	}
 	fill, err := filling(p, a, d)
 	if err != nil {
@@ -107,17 +111,12 @@ func filling(p *agent.Request, a agent.Answer, d *agent.Dialog) (map[int]filled,
 			}
 			fill[i] = filled{one, w}
 		case one.required && !d.Fields[i].Set:
-			return nil, fmt.Errorf(`%w: the form wants %s: give it as {"action":"accept","content":{%q:...}} on standard input`, agent.ErrAnswer, one.name, one.name)
+			return nil, one.missing()
 		case !one.untouched(d.Fields[i]):
 			return nil, fmt.Errorf(`%w: at the terminal %s holds %q, and accept would send that: give it as {"action":"accept","content":{%q:...}} on standard input, or attach`, agent.ErrAnswer, one.name, d.Fields[i].Value, one.name)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(a.Fields)) {
-		if !slices.ContainsFunc(all, func(one property) bool { return one.name == name }) {
-			return nil, fmt.Errorf("%w: the form has no field %q", agent.ErrAnswer, name)
-		}
-	}
-	return fill, nil
+	return fill, onlyFields(all, a.Fields)
 }
 
 // formFocus is the index of the focused field or button in their ring; -1 without focus.

@@ -143,9 +143,12 @@ func begun(d *agent.Dialog, lines []string) bool {
 	return !slices.ContainsFunc(lines, func(line string) bool { return !strings.Contains(shown, plainLetters(begins(line, d.Cols/2))) })
 }
 
-// ReportsDialog: the dialogs of tools have the hook PermissionRequest. Those of auto mode, whose options have no numbers,
-// have none.
+// ReportsDialog: the dialogs of tools have the hook PermissionRequest, and forms the hook Elicitation. The dialogs of auto mode,
+// whose options have no numbers, have none.
 func (Driver) ReportsDialog(d *agent.Dialog) bool {
+	if d.Type == agent.PromptForm {
+		return true
+	}
 	asks := d.Type == agent.PromptPermission || d.Type == agent.PromptPlan || d.Type == agent.PromptQuestion
 	return asks && d.Subtype == "" && slices.ContainsFunc(d.Options, func(o agent.Option) bool { return o.Number > 0 })
 }

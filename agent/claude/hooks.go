@@ -119,6 +119,9 @@ func (e *event) fill(f *agent.Fact) {
 		f.Kind, f.Activity, f.Evidence = agent.Acting, &agent.Activity{Kind: agent.Responding}, agent.FirstLine(e.Delta)
 	case "Notification":
 		f.Evidence = e.Notification + ": " + agent.FirstLine(e.Message)
+		if e.Notification == "elicitation_response" { // a form that its server withdraws has no ElicitationResult
+			f.Kind, f.Request = agent.Answered, &agent.Request{Type: agent.PromptForm}
+		}
 	}
 }
 

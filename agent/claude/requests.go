@@ -137,7 +137,7 @@ func form(server, message, url string, schema json.RawMessage) *agent.Request {
 	}
 	return &agent.Request{
 		Type: agent.PromptForm, Title: agent.Pointer("MCP server “" + server + "” " + wants),
-		Text: agent.Pointer(message), URL: agent.Pointer(url), Schema: schema, Options: []string{"Accept", "Decline"}, OptionsFallback: true,
+		Text: agent.Pointer(message), URL: agent.Pointer(url), Schema: schema, Options: []string{buttonAccept, buttonDecline}, Ready: true,
 		Modal: true, Channel: agent.ChannelKeys,
 	}
 }

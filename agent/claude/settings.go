@@ -44,7 +44,7 @@ func ours(s agent.Start, event string) hookGroup {
 	hook := hooks.Quote(s.Hook) + " hook "
 	one := hookCommand{Type: "command", Command: hook + "--tell " + event, Timeout: hookSeconds}
 	switch event {
-	case "PermissionRequest": // Claude shows the dialog while the hook waits
+	case "PermissionRequest", "Elicitation": // Claude shows a permission's dialog while the hook waits, and a form's when it has ended
 		hold := strconv.Itoa(int(askHold.Hours())) + "h"
 		one.Command, one.Timeout = hook+"--ask "+hold+" "+hold+" "+event, int(askHold.Seconds())
 	case "Stop":

@@ -39,9 +39,10 @@ func verdict(d decision, outcome string) (agent.Verdict, error) {
 const refused = "The user does not want to proceed with this. Stop what you are doing and wait for the user to tell you how to go on."
 
 // HidesDialog: newer versions draw no dialog for a subagent's prompt while its PermissionRequest
-// hook waits. If there is a dialog anyway, the dialog or the hook answers it, whichever is first.
+// hook waits. If there is a dialog anyway, the dialog or the hook answers it, whichever is first. A server's form
+// comes to the screen when its Elicitation hook has ended.
 func (Driver) HidesDialog(p *agent.Request) bool {
-	return p.Type == agent.PromptPermission && p.Agent != nil && !p.OnScreen
+	return (p.Type == agent.PromptForm || p.Type == agent.PromptPermission && p.Agent != nil) && !p.OnScreen
 }
 
 // Verdict is the answer for a waiting PermissionRequest hook. A denial without a reason ends the
@@ -56,6 +57,9 @@ func (Driver) Verdict(p *agent.Request, a agent.Answer, payload []byte) (agent.V
 	}
 	if err := json.Unmarshal(payload, &e); err != nil {
 		return agent.Verdict{}, fmt.Errorf("read the event of the hook that waits: %w", err)
+	}
+	if p.Type == agent.PromptForm {
+		return formVerdict(p, a)
 	}
 	if a.Kind == agent.Deny {
 		return deny(a.Text)

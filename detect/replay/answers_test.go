@@ -93,11 +93,14 @@ func (w *world) says(event string, c call) {
 		}
 		for _, f := range facts {
 			f.Time = w.now
-			if f.Kind == agent.Asked && w.waits(c) {
+			if f.Kind == agent.Asked && (w.waits(c) || c.tool == "Form") {
 				f.Hook = id
 			}
 			for _, c := range w.fold.Apply(f).Closed {
 				w.over = append(w.over, fmt.Sprint(event, ": ", c.Request.ID, " ", c.How, " ", c.Cause))
+			}
+			if f.Kind == agent.Asked && c.tool == "Form" { // a client is attached that may write, so the form is drawn
+				w.fold.Apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:gone", Hook: id, Evidence: agent.HookReleased, Time: w.now})
 			}
 		}
 	}

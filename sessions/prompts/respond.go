@@ -40,7 +40,7 @@ var (
 	errOthersType = errors.New("a person is answering the dialog")
 	errHookSoon   = errors.New("its hook hasn't come yet")
 	errShowing    = errors.New("its hook has hidden its dialog until now")
-	errContested  = errors.New("the dialog on the screen isn't what the agent's hooks or its session log report")
+	errContested  = errors.New("the dialog on the screen may be another one than the agent's hooks or its session log report")
 	errUnseen     = errors.New("its dialog does not show all of what it asks, or can be read otherwise where its rows end")
 	errJustOver   = errors.New("it was reported as over, or a key was pressed, and its dialog is still on the screen")
 )
@@ -150,7 +150,7 @@ func (ps *Prompts) hookComes(p detect.Pending) bool {
 		return false
 	}
 	switch p.Request.Type {
-	case agent.PromptPermission, agent.PromptPlan, agent.PromptQuestion:
+	case agent.PromptPermission, agent.PromptPlan, agent.PromptQuestion, agent.PromptForm:
 		return true
 	}
 	return false

@@ -42,8 +42,10 @@ func (t *Track) hook(r hold.Record) (told loop.Outcome, err error) {
 		if err == nil {
 			for _, f := range facts {
 				f.Time = d.clock(t.env.OnClock(r.Time.Time))
-				if h.Ask && f.Kind == agent.Asked && !t.env.ShownOnScreen(f.Request) {
-					f.Hook = loop.HookID(r.N)
+				if h.Ask && f.Kind == agent.Asked {
+					if f.Released = t.env.ShownOnScreen(f.Request); !f.Released {
+						f.Hook = loop.HookID(r.N)
+					}
 				}
 				if !written && wordless(f) {
 					t.readLog() // it has the turn's last message by now

@@ -48,10 +48,10 @@ func TestFormAskedAgain(t *testing.T) {
 				c.first["after"], c.first["then"] = 4000, c.second
 				message := fmt.Sprint("please ask ", i)
 				l.serverAsks(message, c.first)
-				was := l.PromptUntil("the first form's", func(p testbed.Shown) bool { return p.Ready && p.OnScreen })
+				was := l.PromptUntil("the first form's", func(p testbed.Shown) bool { return p.Ready && p.OnScreen == (isolate == "none") })
 				l.Poll(func() bool {
 					p, err := l.prompt()
-					return err == nil && p.ID != was.ID && p.OnScreen && p.Ready
+					return err == nil && p.ID != was.ID && p.OnScreen == (isolate == "none") && p.Ready
 				}, func() string { return fmt.Sprintf("the second form is not a prompt of its own: %+v", l.Said()) })
 				if r, status := l.Try("", "--prompt", was.ID, "accept"); status == 0 || r.Delivered {
 					t.Fatalf("%s: accepting the first form: status %d, %+v", message, status, r)
@@ -67,4 +67,49 @@ func TestFormAskedAgain(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestFormDrawn: a form is on the screen once a client is attached that may write, and keys answer it. One that is drawn because a
+// process of the session has ended its hook is left to a person.
+func TestFormDrawn(t *testing.T) {
+	fields := map[string]any{"type": "object", "properties": map[string]any{"name": map[string]any{"type": "string"}}}
+	l := newFormLab(t, "hooks")
+	hidden := func(message string) testbed.Shown {
+		t.Helper()
+		l.serverAsks(message, map[string]any{"message": "Your name?", "schema": fields})
+		return l.PromptUntil("a form that is not drawn", func(p testbed.Shown) bool { return p.Type == "form" && p.Channel == "hook" && p.Ready && !p.OnScreen })
+	}
+
+	was := hidden("please ask 1")
+	if _, status := l.Interrupt(); status != 5 {
+		t.Errorf("an interrupt at a form: status %d", status)
+	}
+	l.endHooks()
+	l.PromptUntil("one that takes no key", func(p testbed.Shown) bool { return p.ID == was.ID && p.OnScreen && p.Channel == "none" })
+	l.Refuses("NOT_READY", "--prompt", was.ID, "accept")
+	l.Refuses("NOT_READY", "--prompt", was.ID, "deny")
+	l.key("Escape")
+	l.ModelGot("please ask 1", `\"cancel\"`)
+	l.Is("idle")
+
+	was = hidden("please ask 2")
+	v := l.Attach()
+	now := l.PromptUntil("drawn", func(p testbed.Shown) bool { return p.OnScreen && p.Channel == "keys" })
+	if now.ID != was.ID {
+		t.Errorf("the form is prompt %s, and drawn it is %s", was.ID, now.ID)
+	}
+	if r, status := l.Try(`{"action":"accept","content":{"name":"Ann"}}`, "--prompt", was.ID, "-"); status != 0 || !r.Confirmed || r.Channel != "keys" {
+		t.Errorf("accepted: status %d, %+v, %+v", status, r, r.Error)
+	}
+	l.ModelGot("please ask 2", `\"name\":\"Ann\"`)
+	l.Is("idle")
+
+	l.serverAsks("please ask 3", map[string]any{"message": "Your name?", "schema": fields}) // while the client is attached
+	now = l.promptShown("form")
+	if r, status := l.Try("", "--prompt", now.ID, "deny"); status != 0 || !r.Confirmed || r.Channel != "keys" {
+		t.Errorf("denied: status %d, %+v, %+v", status, r, r.Error)
+	}
+	l.ModelGot("please ask 3", `\"decline\"`)
+	l.Is("idle")
+	v.Close()
 }

@@ -130,14 +130,11 @@ func TestWays(t *testing.T) {
 	t.Parallel()
 	for _, d := range answerable {
 		for _, channel := range []string{"hook", "keys", "none"} {
-			if d.kind == "form" && channel == "hook" {
-				continue // none waits for a form
-			}
 			one := d
 			if cells := untold[d.name]; channel == "none" && cells != nil {
 				one.cells = cells
 			}
-			if one.hidden(channel) { // its options are on no screen
+			if one.hidden(channel) && d.kind != "form" { // its options are on no screen
 				one.cells = slices.DeleteFunc(slices.Clone(one.cells), func(c cell) bool { return strings.HasPrefix(c.way, "option ") })
 			}
 			t.Run(d.name+" by "+channel, func(t *testing.T) { one.test(t, channel) })
@@ -163,6 +160,9 @@ func (d *dialog) test(t *testing.T, channel string) {
 	l.untilFile(toolsKnown(config), "listed")
 	if strings.HasPrefix(d.message, "MOCK: form") {
 		l.offersTheModel("mcp__lab__ask")
+	}
+	if ended && d.kind == "form" { // Berth releases its hook for a client that may write
+		l.Attach()
 	}
 	open, message, file := false, "", ""
 	for i, c := range d.cells {
@@ -198,9 +198,9 @@ func (d *dialog) test(t *testing.T, channel string) {
 	}
 }
 
-// hidden reports whether no dialog is drawn while a hook waits: 2.1.330 draws none of a subagent's.
+// hidden reports whether no dialog is drawn while a hook waits: none of a form, and 2.1.330 draws none of a subagent's.
 func (d *dialog) hidden(channel string) bool {
-	return d.name == "subagent" && channel == "hook" && newer(330)
+	return channel == "hook" && (d.kind == "form" || d.name == "subagent" && newer(330))
 }
 
 // byKeysOnly reports whether no hook can give this answer.
@@ -222,13 +222,15 @@ func (d *dialog) open(l *lab, i int, channel string) string {
 	}
 	message = fmt.Sprintf(message, i)
 	l.send(message)
-	if l.info().Isolate == "none" || !d.hidden("hook") {
+	none := l.info().Isolate == "none"
+	attached := d.kind == "form" && channel == "keys"
+	if none || attached || !d.hidden("hook") {
 		l.promptShown(d.kind)
 	}
 	if d.kind == "question" { // without hooks the session log has the other pages, which may lag behind the first
 		l.Poll(func() bool { return !strings.Contains(l.Text("prompt", l.Name), `"text":""`) }, func() string { return "a question has no text" })
 	}
-	if d.kind != "form" && l.info().Isolate != "none" {
+	if !none && !attached {
 		l.PromptUntil("one that a hook waits for", func(p testbed.Shown) bool { return p.Channel == "hook" })
 		switch {
 		case channel == "keys" && d.name == "subagent":
@@ -245,8 +247,8 @@ func (d *dialog) open(l *lab, i int, channel string) string {
 func (d *dialog) after(l *lab, message, file string, c *cell) {
 	l.T.Helper()
 	if d.name == "MCP tool" && c.want == "accepted" {
-		l.promptShown("form")
-		l.Respond("keys", "cancelled", "cancel")
+		l.PromptUntil("the form", func(p testbed.Shown) bool { return p.Type == "form" && p.Ready })
+		l.Respond(map[bool]string{true: "keys", false: "hook"}[l.info().Isolate == "none"], "cancelled", "cancel")
 	}
 	l.Is("idle")
 	l.See(prompt)
