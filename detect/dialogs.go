@@ -482,6 +482,6 @@ func (f *Fold) gone() {
 		}
 		// An agent delays a dialog while a person types. A dialog that never comes was answered
 		// before it was drawn.
-		return !m.Screen.Bare.IsZero() && f.due(agent.MoveAnswer, agent.SourceScreen, latest(m.Screen.Bare, m.Screen.Changed, m.Changed, r.Opened), silence)
+		return !f.hidden(r) && !m.Screen.Bare.IsZero() && f.due(agent.MoveAnswer, agent.SourceScreen, latest(m.Screen.Bare, m.Screen.Changed, m.Changed, r.Opened), silence)
 	})
 }

@@ -234,6 +234,12 @@ func (f *Fold) wait(r *request, fact *agent.Fact) {
 	}
 }
 
+// hidden reports whether the prompt's hook keeps its dialog off the screen. The agent is busy meanwhile, and shows others.
+func (f *Fold) hidden(r *request) bool {
+	w, ok := f.driver.(agent.HookHidesDialog)
+	return ok && r.Hook != "" && w.HidesDialog(r.Prompt)
+}
+
 // requestsKept bounds the open prompts. At the limit the oldest one that isn't on the screen is
 // closed; its hook is released, so that the agent draws its dialog.
 const requestsKept = 64
