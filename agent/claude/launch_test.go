@@ -175,6 +175,16 @@ func TestSettingsRunEveryEvent(t *testing.T) {
 	if ask := command("PermissionRequest"); ask.Command != `'/it'\''s/berth' hook --ask 24h 24h PermissionRequest` || ask.Timeout != 24*60*60 {
 		t.Errorf("PermissionRequest runs %+v", ask)
 	}
+	if ask := command("Elicitation"); ask.Command != `'/it'\''s/berth' hook --ask 24h 24h Elicitation` || ask.Timeout != 24*60*60 {
+		t.Errorf("Elicitation runs %+v", ask)
+	}
+	with, err := withOurs(map[string]any{"Elicitation": []any{"theirs"}}, agent.Start{Hook: "/berth"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := with["Elicitation"].([]any); len(all) != 2 || all[1].(hookGroup).Hooks[0].Command != "'/berth' hook --tell Elicitation" {
+		t.Errorf("beside the caller's hook, which Claude lets wait for ours: %+v", all)
+	}
 	for e, file := range map[string]string{"Stop": "end", "SessionStart": "begin"} {
 		want := `'/it'\''s/berth' hook --ask 15s 5s --if '/it'\''s/` + file + `' ` + e
 		if got := command(e); got.Command != want || got.Timeout != 30 {

@@ -22,13 +22,13 @@ func (Driver) Running(argv []string, env map[string]string) (r agent.Running, ok
 	return r, true
 }
 
-// UserHooks are all of Berth's hooks, in the user's settings.json. Only the hook of a permission waits
+// UserHooks are all of Berth's hooks, in the user's settings.json. Only the hooks of permissions and forms wait
 // for an answer: gates and start contexts are for sessions whose own program is Claude.
 func (Driver) UserHooks(u agent.UserSettings) ([]agent.UserFile, error) {
 	var list []hooks.Group
 	for _, e := range events {
 		one := hookCommand{Type: "command", Command: hooks.InSession(u.Hook, "--tell "+e), Timeout: hookSeconds}
-		if e == "PermissionRequest" {
+		if e == "PermissionRequest" || e == "Elicitation" {
 			hold := strconv.Itoa(int(askHold.Hours())) + "h"
 			one.Command, one.Timeout = hooks.InSession(u.Hook, "--ask "+hold+" "+hold+" "+e), int(askHold.Seconds())
 		}

@@ -39,12 +39,18 @@ type hookGroup struct {
 	Hooks []hookCommand `json:"hooks"`
 }
 
-// ours is the group that makes an event run the hook program.
+// reporting is the group that makes an event run the hook program, which only reports it.
+func reporting(s agent.Start, event string) hookGroup {
+	return hookGroup{[]hookCommand{{Type: "command", Command: hooks.Quote(s.Hook) + " hook --tell " + event, Timeout: hookSeconds}}}
+}
+
+// ours is the group that makes an event run the hook program. Claude shows a permission's dialog while its hook waits, and a form
+// when its hook has ended.
 func ours(s agent.Start, event string) hookGroup {
-	hook := hooks.Quote(s.Hook) + " hook "
-	one := hookCommand{Type: "command", Command: hook + "--tell " + event, Timeout: hookSeconds}
+	group := reporting(s, event)
+	hook, one := hooks.Quote(s.Hook)+" hook ", &group.Hooks[0]
 	switch event {
-	case "PermissionRequest", "Elicitation": // Claude shows a permission's dialog while the hook waits, and a form's when it has ended
+	case "PermissionRequest", "Elicitation":
 		hold := strconv.Itoa(int(askHold.Hours())) + "h"
 		one.Command, one.Timeout = hook+"--ask "+hold+" "+hold+" "+event, int(askHold.Seconds())
 	case "Stop":
@@ -54,7 +60,7 @@ func ours(s agent.Start, event string) hookGroup {
 	case "SessionStart":
 		one.Command, one.Timeout = hook+askWhile(s.StartAsks)+event, int((hooks.Hold + hooks.Slack).Seconds())
 	}
-	return hookGroup{[]hookCommand{one}}
+	return group
 }
 
 // askWhile makes a hook wait for its answer while the file exists.
@@ -89,7 +95,11 @@ func withOurs(callers any, s agent.Start) (map[string]any, error) {
 	}
 	for _, e := range events {
 		before, _ := all[e].([]any)
-		all[e] = append(slices.Clone(before), ours(s, e))
+		group := ours(s, e)
+		if e == "Elicitation" && len(before) > 0 { // Claude waits for all hooks of a form, so the caller's would wait for a person
+			group = reporting(s, e)
+		}
+		all[e] = append(slices.Clone(before), group)
 	}
 	return all, nil
 }
