@@ -29,13 +29,16 @@ const (
 	lastWithin = 3 * time.Second
 	lookAgain  = 50 * time.Millisecond // poll, because a synchronized update without an end publishes no change
 	// soonAgain is the poll while the program is to read a report. A program that has read it within proofLasts isn't busy. Claude
-	// Code 2.1.197 had read it when the key came 9 ms later, on a machine with four times the work it can do.
-	soonAgain  = 2 * time.Millisecond
-	proofLasts = 50 * time.Millisecond
+	// Code 2.1.197 had read it when the key came 9 ms later, on a machine with four times the work it can do. At a form it is formProofLasts.
+	soonAgain      = 2 * time.Millisecond
+	proofLasts     = 250 * time.Millisecond
+	formProofLasts = 50 * time.Millisecond
 	// aloneLasts is how long the processes of the session aren't read again while a report is to be read.
 	aloneLasts = 10 * time.Millisecond
-	// pictureLasts is how old the picture may be when its key is typed. The checks after it take 1 ms.
-	pictureLasts = 30 * time.Millisecond
+	// pictureLasts is how old the picture may be when its key is typed. The checks after it take 1 ms. A form can be withdrawn at any
+	// moment. Other dialogs end by a key or by a hook's answer, and may be answered on a machine with 10 times the work it can do.
+	pictureLasts     = 250 * time.Millisecond
+	formPictureLasts = 30 * time.Millisecond
 )
 
 var (
@@ -177,7 +180,7 @@ func (ps *Prompts) press(ctx context.Context, write loop.Write, a *answering, st
 		if err == nil { // the program reads a report now
 			err = errBusy
 		}
-		if again.Reset(lookAgain); ps.env.Now().Sub(m.reported) <= proofLasts {
+		if again.Reset(lookAgain); ps.env.Now().Sub(m.reported) <= formProofLasts {
 			again.Reset(soonAgain)
 		}
 		select {
@@ -249,8 +252,8 @@ type moment struct {
 }
 
 // unproved reports whether the program is to read a report first: it has read none yet, or so late that it was busy.
-func (m *moment) unproved(now time.Time) bool {
-	if now.Sub(m.reported) <= proofLasts {
+func (m *moment) unproved(now time.Time, within time.Duration) bool {
+	if now.Sub(m.reported) <= within {
 		return false
 	}
 	m.reported = now
@@ -280,7 +283,10 @@ func (ps *Prompts) pressIf(a *answering, step agent.Step, last bool, m *moment) 
 		}
 		m.alone = ps.env.Now()
 	}
-	began := ps.env.Now()
+	began, lasts, within := ps.env.Now(), pictureLasts, proofLasts
+	if a.Type == agent.PromptForm {
+		lasts, within = formPictureLasts, formProofLasts
+	}
 	p, modes, err := ps.stillAsks(a, step, m)
 	switch {
 	case err != nil:
@@ -298,16 +304,16 @@ func (ps *Prompts) pressIf(a *answering, step agent.Step, last bool, m *moment) 
 	switch now := ps.env.Now(); {
 	case now.Sub(m.shown) < shownFor(step, p):
 		return nil, errNotShown
-	case now.Sub(began) > pictureLasts:
+	case now.Sub(began) > lasts:
 		return nil, errBusy
 	}
 	typed := func(data []byte, last bool) (<-chan error, error) {
-		return ps.env.Link().InputWithin(pictureLasts-ps.env.Now().Sub(began), data, a.mark(last))
+		return ps.env.Link().InputWithin(lasts-ps.env.Now().Sub(began), data, a.mark(last))
 	}
 	if step.Key == "" && step.Paste == "" {
 		return typed([]byte("\x1b[O\x1b[I"), false)
 	}
-	if m.proving = step.Focus && m.unproved(ps.env.Now()); m.proving {
+	if m.proving = step.Focus && m.unproved(ps.env.Now(), within); m.proving {
 		return typed([]byte("\x1b[I"), false)
 	}
 	_, ruled := ps.env.Driver().(agent.RulesNamer)

@@ -111,7 +111,7 @@ func TestProofBeforeAKey(t *testing.T) {
 		after time.Duration
 		types bool
 	}{{0, true}, {2 * time.Millisecond, false}, {proofLasts, false}, {proofLasts + time.Millisecond, true}, {proofLasts + 3*time.Millisecond, false}} {
-		if types := m.unproved(begun.Add(c.after)); types != c.types {
+		if types := m.unproved(begun.Add(c.after), proofLasts); types != c.types {
 			t.Errorf("after %s it is to read a report first: %v", c.after, types)
 		}
 	}
@@ -122,7 +122,7 @@ func TestLate(t *testing.T) {
 	at := time.Unix(100, 0)
 	for _, m := range []moment{{first: true, reported: at}, {reported: at}, {proving: true, reported: at}} {
 		a, now := answering{pressed: true, Given: at, settleBy: at}, m
-		if (*Prompts)(nil).late(&a, &now); a.pressed == m.first || a.Given.IsZero() == m.proving || !now.unproved(at) {
+		if (*Prompts)(nil).late(&a, &now); a.pressed == m.first || a.Given.IsZero() == m.proving || !now.unproved(at, proofLasts) {
 			t.Errorf("%+v: the answer is %+v", m, a)
 		}
 	}
