@@ -208,6 +208,7 @@ type event struct {
 	Bytes  int
 	Next   string
 	Lost   bool
+	Time   time.Time
 }
 
 // places is how many queries the program can distinguish by their place.
