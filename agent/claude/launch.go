@@ -105,7 +105,7 @@ func addSettings(l *agent.Launch, s agent.Start, options *options) ([]string, er
 		if all["tui"] == nil {
 			all["tui"] = "default" // otherwise Claude may choose another renderer
 		}
-		if all["hooks"], err = withOurs(all["hooks"], s); err != nil {
+		if all["hooks"], err = withOurs(all["hooks"], s, options.has("--print")); err != nil {
 			return nil, err
 		}
 		all = userfiles.Merge(all, map[string]any{"permissions": map[string]any{"allow": reports(s)}})

@@ -167,7 +167,7 @@ func TestSettingsAreMerged(t *testing.T) {
 }
 
 func TestSettingsRunEveryEvent(t *testing.T) {
-	hooks, err := withOurs(nil, agent.Start{Hook: "/it's/berth", EndAsks: "/it's/end", StartAsks: "/it's/begin"})
+	hooks, err := withOurs(nil, agent.Start{Hook: "/it's/berth", EndAsks: "/it's/end", StartAsks: "/it's/begin"}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,12 +178,15 @@ func TestSettingsRunEveryEvent(t *testing.T) {
 	if ask := command("Elicitation"); ask.Command != `'/it'\''s/berth' hook --ask 24h 24h Elicitation` || ask.Timeout != 24*60*60 {
 		t.Errorf("Elicitation runs %+v", ask)
 	}
-	with, err := withOurs(map[string]any{"Elicitation": []any{"theirs"}}, agent.Start{Hook: "/berth"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if all := with["Elicitation"].([]any); len(all) != 2 || all[1].(hookGroup).Hooks[0].Command != "'/berth' hook --tell Elicitation" {
-		t.Errorf("beside the caller's hook, which Claude lets wait for ours: %+v", all)
+	for name, callers := range map[string]map[string]any{"beside the caller's": {"Elicitation": []any{"theirs"}}, "printing": nil} {
+		with, err := withOurs(callers, agent.Start{Hook: "/berth"}, callers == nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := with["Elicitation"].([]any)
+		if got := all[len(all)-1].(hookGroup).Hooks[0]; got.Command != "'/berth' hook --tell Elicitation" {
+			t.Errorf("%s: Elicitation runs %+v", name, got)
+		}
 	}
 	for e, file := range map[string]string{"Stop": "end", "SessionStart": "begin"} {
 		want := `'/it'\''s/berth' hook --ask 15s 5s --if '/it'\''s/` + file + `' ` + e
@@ -202,7 +205,7 @@ func TestSettingsRunEveryEvent(t *testing.T) {
 		}
 	}
 	for name, bad := range map[string]any{"no events": []any{}, "no list": map[string]any{"Stop": "x"}} {
-		if _, err := withOurs(bad, agent.Start{Hook: "/b"}); !errors.Is(err, agent.ErrStart) {
+		if _, err := withOurs(bad, agent.Start{Hook: "/b"}, false); !errors.Is(err, agent.ErrStart) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -78,8 +78,8 @@ func reports(s agent.Start) []any {
 	return rules
 }
 
-// withOurs appends Berth's hooks to the caller's.
-func withOurs(callers any, s agent.Start) (map[string]any, error) {
+// withOurs appends Berth's hooks to the caller's. A command that prints has no one who answers a form, and goes on without.
+func withOurs(callers any, s agent.Start, prints bool) (map[string]any, error) {
 	all := map[string]any{}
 	if callers != nil {
 		given, ok := callers.(map[string]any)
@@ -96,7 +96,7 @@ func withOurs(callers any, s agent.Start) (map[string]any, error) {
 	for _, e := range events {
 		before, _ := all[e].([]any)
 		group := ours(s, e)
-		if e == "Elicitation" && len(before) > 0 { // Claude waits for all hooks of a form, so the caller's would wait for a person
+		if e == "Elicitation" && (prints || len(before) > 0) { // Claude waits for all hooks of a form, so the caller's would wait for a person
 			group = reporting(s, e)
 		}
 		all[e] = append(slices.Clone(before), group)
