@@ -183,19 +183,27 @@ func (f *Fold) unreportedSince(r *request) time.Time {
 
 // needsHook reports whether a hook should report the prompt, and none has. Hooks of another conversation count: the
 // agent may have moved unnoticed.
+//
+// A report of something similar counts too, other than for the dialog of a subagent that no log has: any process can send one.
 func (f *Fold) needsHook(r *request, d *agent.Dialog) bool {
 	l, ok := f.driver.(agent.PromptReporter)
-	if !ok || !f.m.Hooked || !r.seenOnly() || !r.Prompt.OnScreen || r.Vouched || d == nil || !ofWork(d) || !l.ReportsDialog(d) {
+	if !ok || !f.m.Hooked || !r.seenOnly() || !r.Prompt.OnScreen || d == nil || !ofWork(d) || !l.ReportsDialog(d) {
+		return false
+	}
+	if _, logs := f.driver.(agent.CallLogReader); logs && d.Agent != "" {
+		return true
+	}
+	if r.Vouched {
 		return false
 	}
 	return !slices.ContainsFunc(f.m.Lost, func(o *request) bool { return o.Foreign && f.shows(d, o) != agent.NoMatch })
 }
 
-// drawnUnasked reports whether a form is on the screen although Berth hasn't released its hook. Any process can end that hook. No key
-// answers such a form, because its server can withdraw it at any moment.
+// drawnUnasked reports whether a form is on the screen although Berth hasn't released its hook. Any process can end that hook, or keep
+// it from reporting. No key answers such a form, because its server can withdraw it at any moment.
 func (f *Fold) drawnUnasked(r *request, d *agent.Dialog) bool {
 	l, ok := f.driver.(agent.PromptReporter)
-	return ok && f.m.Hooked && r.Told && d.Type == agent.PromptForm && r.ReleasedAt.IsZero() && l.ReportsDialog(d)
+	return ok && f.m.Hooked && d.Type == agent.PromptForm && r.ReleasedAt.IsZero() && l.ReportsDialog(d)
 }
 
 // unconfirmed reports whether only a hook says what a subagent's dialog leaves out, and a key would answer it. Any

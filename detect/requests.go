@@ -40,7 +40,11 @@ func (f *Fold) asked(fact *agent.Fact) {
 	if m.ended(fact.Turn) && !m.Background[fact.Agent] && how == agent.NoMatch && fact.Hook == "" {
 		return // the turn is over, and no hook waits for the answer
 	}
+	asksAnew := fact.Request.Type == agent.PromptForm && (fact.Hook != "" || fact.Released) // each such hook is a form of its own, maybe another server's
 	for _, r := range m.Requests {
+		if asksAnew {
+			break
+		}
 		same := r.Agent == fact.Agent && r.Tool == fact.Tool && r.Input == canonical(fact.Input) && r.Prompt.Type == fact.Request.Type &&
 			agent.Value(r.Prompt.Agent) == agent.Value(fact.Request.Agent) && sameForm(r.Prompt, fact.Request)
 		switch {
@@ -85,15 +89,10 @@ func (r *request) says(told *agent.Request) bool {
 	return strings.Contains(agent.Value(r.Prompt.Text), agent.Value(told.Text))
 }
 
-// sameForm reports whether two forms are equal. Prompts of other types are compared by input.
+// sameForm reports whether two forms are equal, and of one server. Prompts of other types are compared by input.
 func sameForm(p, told *agent.Request) bool {
-	text := func(p *agent.Request) string {
-		if p.Text == nil {
-			return ""
-		}
-		return *p.Text
-	}
-	return told.Type != agent.PromptForm || text(p) == text(told) && canonical(p.Schema) == canonical(told.Schema)
+	same := agent.Value(p.Title) == agent.Value(told.Title) && agent.Value(p.Text) == agent.Value(told.Text)
+	return told.Type != agent.PromptForm || same && canonical(p.Schema) == canonical(told.Schema)
 }
 
 // isReported reports whether the dialog already belongs to a reported prompt.

@@ -156,3 +156,87 @@ func TestWithdrawnForm(t *testing.T) {
 		t.Errorf("after it was withdrawn %q are asked", all)
 	}
 }
+
+// TestEqualForms: each hook that waits has a form of its own, because an answer to one must not go to another server. A process of
+// the session may have ended the first one's hook, or Berth released it.
+func TestEqualForms(t *testing.T) {
+	for _, server := range []string{"lab", "evil"} {
+		for name, ends := range map[string]func(s *forgery){
+			"waits": func(*forgery) {}, "ended": func(s *forgery) { s.gone("7") },
+			"drawn":    func(s *forgery) { s.gone("7"); s.show(formOf(80, "Your token?")) },
+			"released": func(s *forgery) { s.released("7"); s.show(formOf(80, "Your token?")) },
+		} {
+			s := newForgery(t)
+			s.hook(`{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt_id":"t","prompt":"x"}`, "")
+			s.form("Your token?", "7")
+			first := s.f.Status().Requests[0].ID
+			ends(s)
+			s.hook(strings.Replace(strings.Replace(elicitation, "%q", `"Your token?"`, 1), `"lab"`, `"`+server+`"`, 1), "8")
+			if p, ok := s.f.HeldBy("8"); !ok || p.ID == first || p.Title == nil || !strings.Contains(*p.Title, "“"+server+"”") {
+				t.Errorf("%s's form while the first %s: %+v", server, name, p)
+			}
+		}
+	}
+}
+
+func (s *forgery) released(id string) {
+	s.f.Apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:gone", Hook: id, Evidence: agent.HookReleased, Time: s.step()})
+}
+
+// TestKeptFromReporting: a process of the session ends the own hook of a form, or of a subagent's dialog, before it reports, and sends
+// another report, before or after the dialog. No key answers the dialog then.
+func TestKeptFromReporting(t *testing.T) {
+	form := func(session, title string) string {
+		return strings.NewReplacer(`"s"`, `"`+session+`"`, "%q", `"Continue?"`, `"Name"`, `"`+title+`"`).Replace(elicitation)
+	}
+	asks := func(session, about string) string {
+		return `{"session_id":"` + session + `","hook_event_name":"PermissionRequest","prompt_id":"t","agent_id":"a1","agent_type":"helper","tool_name":"Bash","tool_input":{"command":"ls","description":"` + about + `"}}`
+	}
+	for name, c := range map[string]struct {
+		shown *agent.Reading
+		told  string
+		waits string
+	}{
+		"a form":                       {formOf(80, "Continue?"), "", ""},
+		"a form of other fields":       {formOf(80, "Continue?"), form("s", "Nome"), ""},
+		"a form of other fields, gone": {formOf(80, "Continue?"), form("s", "Nome"), "7"},
+		"another session's form":       {formOf(80, "Continue?"), form("other", "Name"), "7"},
+		"a subagent's":                 {plainCommand("Bash command · from the helper agent", "ls"), "", ""},
+		"a subagent's, told otherwise": {plainCommand("Bash command · from the helper agent", "ls"), asks("s", "Other"), ""},
+		"another session's subagent's": {plainCommand("Bash command · from the helper agent", "ls"), asks("other", "List"), "7"},
+	} {
+		for _, first := range []bool{false, true} {
+			s := newLogged(t)
+			s.hook(`{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt_id":"t","prompt":"x"}`, "")
+			tell := func() {
+				if c.told != "" {
+					s.hook(c.told, c.waits)
+				}
+				if c.waits != "" && !strings.Contains(c.told, `"other"`) {
+					s.gone(c.waits)
+				}
+			}
+			if first {
+				tell()
+			}
+			s.show(c.shown)
+			if !first {
+				tell()
+			}
+			s.pass(2 * time.Second)
+			s.show(c.shown)
+			asked := 0
+			for _, p := range s.f.Status().Requests {
+				if p.OnScreen {
+					asked++
+				}
+				if s.keyed(p.ID, c.shown.Dialog) {
+					t.Errorf("%s, reported first %v: a key answers %+v", name, first, p)
+				}
+			}
+			if asked == 0 {
+				t.Errorf("%s, reported first %v: nothing is asked", name, first)
+			}
+		}
+	}
+}
