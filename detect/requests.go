@@ -419,8 +419,8 @@ func (f *Fold) toolEnded(fact *agent.Fact) {
 	if f.may(agent.MoveAnswer, fact.Source) {
 		f.closeAll("answered", fact.Source, fact.Cause, false, func(r *request) bool {
 			switch {
-			case step: // a prompt that no event reported may be newer than this one
-				return r.Told && r.Agent == fact.Agent && r.Turn == fact.Turn && !r.since(fact)
+			case step: // a prompt that no event reported may be newer than this one, and a form whose hook waits a background subagent's
+				return r.Told && !(r.Prompt.Type == agent.PromptForm && r.Hook != "") && r.Agent == fact.Agent && r.Turn == fact.Turn && !r.since(fact)
 			case r.Call != "" && fact.Call != "":
 				return r.Call == fact.Call && r.Prompt.Type != agent.PromptForm
 			}

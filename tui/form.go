@@ -27,8 +27,8 @@ func fieldsOf(schema json.RawMessage) []field {
 		Properties json.RawMessage `json:"properties"`
 		Required   []string        `json:"required"`
 	}
-	if json.Unmarshal(schema, &form) != nil {
-		return nil
+	if _, err := agent.ReadInput(schema); err != nil || json.Unmarshal(schema, &form) != nil {
+		return nil // or it has names that differ in letter case alone, and Berth sends no values for it
 	}
 	var list []field
 	d := json.NewDecoder(strings.NewReader(string(form.Properties)))

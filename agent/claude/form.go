@@ -236,24 +236,31 @@ func (p *property) missing() error {
 	return fmt.Errorf(`%w: the form wants %s: give it as {"action":"accept","content":{%q:...}} on standard input`, agent.ErrAnswer, p.name, p.name)
 }
 
-// properties are the fields of a schema in their order, which is also the form's.
+// properties are the fields of a schema in their order, which is also the form's. Parsers disagree on names that differ in letter
+// case alone, and on those that are there twice: such a schema can't be read.
 func properties(schema json.RawMessage) ([]property, error) {
-	var top struct {
-		Properties json.RawMessage
-		Required   []string
+	bad := func(err error) error {
+		return fmt.Errorf("%w: the form's schema can't be read (%w); attach, and answer at the terminal", agent.ErrCannot, err)
 	}
-	if err := json.Unmarshal(schema, &top); err != nil {
-		return nil, fmt.Errorf("%w: the form's schema can't be read (%w); attach, and answer at the terminal", agent.ErrCannot, err)
+	top, err := agent.ReadInput(schema)
+	if err != nil {
+		return nil, bad(err)
 	}
-	if len(top.Properties) == 0 { // a question for yes or no, without fields
+	var required []string
+	if list := top["required"]; list != nil {
+		if err := json.Unmarshal(list, &required); err != nil {
+			return nil, bad(err)
+		}
+	}
+	if fields := top["properties"]; len(fields) == 0 || string(fields) == "{}" { // a question for yes or no, without fields
 		return nil, nil
 	}
-	var each map[string]json.RawMessage
-	if err := json.Unmarshal(top.Properties, &each); err != nil {
-		return nil, fmt.Errorf("%w: the form's fields can't be read (%w); attach, and answer at the terminal", agent.ErrCannot, err)
+	each, err := agent.ReadInput(top["properties"])
+	if err != nil {
+		return nil, bad(err)
 	}
 	var all []property
-	for _, name := range names(top.Properties) {
+	for _, name := range names(top["properties"]) {
 		var in struct {
 			Type        string
 			Title       string
@@ -270,10 +277,10 @@ func properties(schema json.RawMessage) ([]property, error) {
 		}
 		d := json.NewDecoder(bytes.NewReader(each[name]))
 		d.UseNumber() // as in an answer's numbers
-		if d.Decode(&in) != nil {
-			in.Type = "" // a type that Berth can't fill in
+		if _, err := agent.ReadInput(each[name]); err != nil || d.Decode(&in) != nil {
+			in.Type, in.Default = "", nil // a type that Berth can't fill in
 		}
-		p := property{name: name, title: cmp.Or(in.Title, name), explained: in.Description, kind: in.Type, required: slices.Contains(top.Required, name), values: in.Enum, labels: in.EnumNames, preset: in.Default, limits: in.limits}
+		p := property{name: name, title: cmp.Or(in.Title, name), explained: in.Description, kind: in.Type, required: slices.Contains(required, name), values: in.Enum, labels: in.EnumNames, preset: in.Default, limits: in.limits}
 		if in.Type == "array" {
 			p.values = in.Items.Enum
 		}

@@ -54,6 +54,9 @@ func TestFormByHook(t *testing.T) {
 		{`{"properties":{"x":{"type":"object"}}}`, `{"x":{}}`, agent.Accept, 0, "can't fill in x", agent.ErrCannot},
 		{`{"properties":{"x":{"type":"string","pattern":"("}}}`, `{"x":"y"}`, agent.Accept, 0, "its limits can't be read", agent.ErrAnswer},
 		{`{"properties":{"x":{"type":"string","$ref":"#","allOf":[{"$ref":"#"}]}}}`, `{"x":"y"}`, agent.Accept, 0, accepts(`{"x":"y"}`), nil},
+		{`{"properties":{"a":{"type":"string","default":"good"}},"PROPERTIES":{"b":{"type":"string","default":"bad"}}}`, "", agent.Accept, 0, "schema can't be read", agent.ErrCannot},
+		{`{"PROPERTIES":{"b":{"type":"string","default":"bad"}}}`, "", agent.Accept, 0, accepts(""), nil},
+		{`{"properties":{"a":{"type":"string","default":"good","DEFAULT":"bad"}}}`, "", agent.Accept, 0, accepts(""), nil},
 		{"", "", agent.Accept, 0, accepts(""), nil}, // an address to open
 		{required, "", agent.ChooseOption, 2, `"action":"decline"}`, nil},
 		{required, "", agent.ChooseOption, 1, "the form wants name", agent.ErrAnswer},
@@ -146,6 +149,7 @@ func TestWithdrawnForm(t *testing.T) {
 	s.form("Continue?", "7")
 	s.hook(withdrawn, "")
 	s.hook(`{"session_id":"s","hook_event_name":"ElicitationResult","prompt_id":"t","mcp_server_name":"lab","action":"accept"}`, "")
+	s.hook(`{"session_id":"s","hook_event_name":"PostToolBatch","prompt_id":"t"}`, "")
 	if all := s.forms(); len(all) != 1 {
 		t.Fatalf("forged reports: %q are asked", all)
 	}
@@ -194,7 +198,7 @@ func TestKeptFromReporting(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		shown *agent.Reading
-		told  string
+		said  string
 		waits string
 	}{
 		"a form":                       {formOf(80, "Continue?"), "", ""},
@@ -202,17 +206,17 @@ func TestKeptFromReporting(t *testing.T) {
 		"a form of other fields, gone": {formOf(80, "Continue?"), form("s", "Nome"), "7"},
 		"another session's form":       {formOf(80, "Continue?"), form("other", "Name"), "7"},
 		"a subagent's":                 {plainCommand("Bash command · from the helper agent", "ls"), "", ""},
-		"a subagent's, told otherwise": {plainCommand("Bash command · from the helper agent", "ls"), asks("s", "Other"), ""},
+		"a subagent's, of other words": {plainCommand("Bash command · from the helper agent", "ls"), asks("s", "Other"), ""},
 		"another session's subagent's": {plainCommand("Bash command · from the helper agent", "ls"), asks("other", "List"), "7"},
 	} {
 		for _, first := range []bool{false, true} {
 			s := newLogged(t)
 			s.hook(`{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt_id":"t","prompt":"x"}`, "")
 			tell := func() {
-				if c.told != "" {
-					s.hook(c.told, c.waits)
+				if c.said != "" {
+					s.hook(c.said, c.waits)
 				}
-				if c.waits != "" && !strings.Contains(c.told, `"other"`) {
+				if c.waits != "" && !strings.Contains(c.said, `"other"`) {
 					s.gone(c.waits)
 				}
 			}
