@@ -96,7 +96,7 @@ func UndrawnOfEdit(in agent.Input, never ...string) string {
 		}
 		for line := range strings.SplitSeq(agent.Value(value), "\n") {
 			if line = strings.TrimSuffix(line, "\r"); strings.ContainsFunc(line, undrawn) {
-				lines = append(lines, name+": "+quoted(line))
+				lines = append(lines, name+": "+Quoted(line))
 			}
 		}
 	}

@@ -23,11 +23,11 @@ func (t Tools) undrawnOfChange(tool string, in agent.Input, dir string) string {
 	} else if t.Blanks {
 		parts = append(parts, blanks(t.New, in.Words(t.Old), in.Words(t.New)))
 	}
-	return joined(append(parts, UndrawnOfEdit(in))...)
+	return Joined(append(parts, UndrawnOfEdit(in))...)
 }
 
-// joined are the texts that aren't empty, one below the other.
-func joined(texts ...string) string {
+// Joined are the texts that aren't empty, one below the other.
+func Joined(texts ...string) string {
 	var all strings.Builder
 	for _, text := range texts {
 		if text != "" {
@@ -47,11 +47,11 @@ func (t Tools) LongPath(file, dir string) string {
 	if t.PathLimit == 0 || len(shown) <= t.PathLimit {
 		return ""
 	}
-	return t.File + ": " + quoted(file)
+	return t.File + ": " + Quoted(file)
 }
 
-// quoted is the text in quotes, without a character that isn't drawn.
-func quoted(text string) string {
+// Quoted is the text in quotes, without a character that isn't drawn.
+func Quoted(text string) string {
 	if strings.ContainsFunc(text, undrawn) {
 		return strconv.QuoteToASCII(text)
 	}
@@ -79,14 +79,19 @@ func blanks(field, old, text string) string {
 	var shown []string
 	for i, line := range lines {
 		if old == "" || several[strings.Map(solid, line)] {
-			shown = append(shown, fmt.Sprintf("%s, line %d: %s", field, i+1, quoted(line)))
+			shown = append(shown, fmt.Sprintf("%s, line %d: %s", field, i+1, Quoted(line)))
 		}
 	}
-	if all := strings.Join(shown, "\n"); len([]rune(all)) <= blanksShown {
+	return Shown(field, text, shown, "changes of blanks")
+}
+
+// Shown are lines about what a dialog leaves out of a text, one below the other, or the text's digest if they are too long.
+func Shown(field, text string, lines []string, out string) string {
+	if all := strings.Join(lines, "\n"); len([]rune(all)) <= blanksShown {
 		return all
 	}
 	sum := sha256.Sum256([]byte(text))
-	return fmt.Sprintf("%s: %d bytes, SHA-256 %s…: the dialog leaves out changes of blanks, and %s", field, len(text), hex.EncodeToString(sum[:8]), agent.InFull)
+	return fmt.Sprintf("%s: %d bytes, SHA-256 %s…: the dialog leaves out %s, and %s", field, len(text), hex.EncodeToString(sum[:8]), out, agent.InFull)
 }
 
 // solid drops the characters that a comparison without blanks may leave out.

@@ -115,10 +115,15 @@ func (Driver) DialogNames(tool string) bool {
 	return slices.Contains(slices.Collect(maps.Values(tools)), tool)
 }
 
-// NamesAlike: a long path is drawn without its folders, so changes of files with one name look alike. A call with
-// characters that aren't drawn isn't named.
+// NamesAlike: a long path is drawn without its folders, and blanks are drawn like others, so changes of files with one name look alike.
+// A call with characters that aren't drawn isn't named, and none with more than its lines show.
 func (Driver) NamesAlike(tool, undrawn string) bool {
-	return tooling.Changes(tool) && (undrawn == "" || strings.HasPrefix(undrawn, tooling.File+": ") && !strings.Contains(undrawn, "\n"))
+	for line := range strings.SplitSeq(undrawn, "\n") {
+		if line != "" && !strings.HasPrefix(line, tooling.File+": ") && !ofBlanks(line) {
+			return false
+		}
+	}
+	return tooling.Changes(tool)
 }
 
 // sameFile: the call's path may be relative to its own folder.
@@ -165,7 +170,14 @@ func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 	if tool == toolFetch || strings.HasPrefix(tool, "mcp_") || strings.HasPrefix(tool, "discovered_tool_") {
 		return forks.UndrawnInSome(input)
 	}
-	return tooling.Undrawn(tool, input, dir)
+	lines := tooling.Undrawn(tool, input, dir)
+	switch in, err := agent.ReadInput(input); {
+	case err == nil && tool == toolShell:
+		return forks.Joined(lines, blanksOfCommand(in.Words("command")))
+	case err == nil && tooling.Changes(tool):
+		return forks.Joined(lines, blanksOfChange(tool, in))
+	}
+	return lines
 }
 
 // FromDialog makes the prompt of a dialog that no other source reported.

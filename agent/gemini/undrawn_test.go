@@ -70,7 +70,7 @@ func TestUndrawnCharacters(t *testing.T) {
 		s.unanswerable(name)
 	}
 	s = tell(t)
-	s.begin(1000).at(1100).writes("BeforeTool", "\tkey\n").at(1200).asksToWrite("\tkey\n").screen(written("  key")...).at(3500)
+	s.begin(1000).at(1100).writes("BeforeTool", "  key\nend\n").at(1200).asksToWrite("  key\nend\n").screen(written("  key")...).at(3500)
 	if p := s.fold.Status().Request; p == nil || p.Text != nil || !s.keyed(p.ID) {
 		t.Errorf("without such a character it asks %+v", p)
 	}

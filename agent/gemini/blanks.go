@@ -1,0 +1,147 @@
+package gemini
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"berth/agent"
+	"berth/agent/forks"
+	"berth/terminal"
+)
+
+// Gemini draws a tab as four blanks, any blank as it is, and none at a line's end. Of a change of a file it takes the CR of a line's end
+// away, and the indent that all drawn lines have.
+
+// blanksOfChange are the blanks that the dialog of a change of a file draws like others.
+func blanksOfChange(tool string, in agent.Input) string {
+	field, old := tooling.New, in.Words(tooling.Old)
+	if tool == toolWrite {
+		field, old = tooling.Text, ""
+	}
+	text := in.Words(field)
+	lines := strings.Split(text, "\n")
+	g := groups{lines: map[string][]int{}}
+	adrift := unanchored(lines, strings.Split(old, "\n"))
+	for i, line := range lines {
+		rest := strings.TrimRightFunc(line, unicode.IsSpace)
+		if end := line[len(rest):]; end != "" {
+			g.add("ending with "+forks.Quoted(end), i+1)
+		}
+		rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
+		indent, _, _ := strings.Cut(line, rest)
+		switch {
+		case rest == "":
+		case strings.ContainsFunc(rest, oddBlank):
+			g.add(forks.Quoted(line), i+1)
+		case strings.ContainsFunc(indent, oddBlank), indent != "" && adrift[i]:
+			g.add("beginning with "+forks.Quoted(indent), i+1)
+		}
+	}
+	return forks.Shown(field, text, g.of(field), "blanks")
+}
+
+// ofBlanks reports whether a line about a change of a file is one about its blanks.
+func ofBlanks(line string) bool {
+	return strings.HasPrefix(line, tooling.Text+", line") || strings.HasPrefix(line, tooling.New+", line")
+}
+
+// oddBlank reports whether the character is drawn like another blank.
+func oddBlank(r rune) bool { return r != ' ' && unicode.IsSpace(r) }
+
+func empty(line string) bool { return strings.TrimSpace(line) == "" }
+
+// apart is how many empty lines keep other lines out of the drawn part of a change.
+const apart = 3
+
+// unanchored are the indices of new lines with no other line around them that shows how far they are indented. A line that goes shows
+// it, and so does one that stays, or that isn't indented.
+func unanchored(lines, old []string) map[int]bool {
+	head := 0
+	for head < min(len(lines), len(old)) && lines[head] == old[head] {
+		head++
+	}
+	tail := 0
+	for tail < min(len(lines), len(old))-head && lines[len(lines)-1-tail] == old[len(old)-1-tail] {
+		tail++
+	}
+	if slices.ContainsFunc(old[head:len(old)-tail], func(line string) bool { return !empty(line) }) {
+		return nil
+	}
+	adrift, block, anchored, blank := map[int]bool{}, []int(nil), false, 0
+	for i, line := range append(slices.Clone(lines), make([]string, apart)...) {
+		if !empty(line) {
+			block, blank = append(block, i), 0
+			anchored = anchored || i < head || i >= len(lines)-tail || !unicode.IsSpace([]rune(line)[0])
+			continue
+		}
+		if blank++; blank == apart {
+			for _, at := range block {
+				adrift[at] = !anchored
+			}
+			block, anchored = nil, false
+		}
+	}
+	return adrift
+}
+
+// groups are lines by what they have in common.
+type groups struct {
+	names []string // in the order of their first lines
+	lines map[string][]int
+}
+
+func (g *groups) add(name string, line int) {
+	if g.lines[name] == nil {
+		g.names = append(g.names, name)
+	}
+	g.lines[name] = append(g.lines[name], line)
+}
+
+// of says which lines of the field are in which group.
+func (g *groups) of(field string) (all []string) {
+	for _, name := range g.names {
+		all = append(all, fmt.Sprintf("%s, %s: %s", field, ranges(g.lines[name]), name))
+	}
+	return all
+}
+
+// ranges names lines in ascending order, as in "lines 1-3, 7".
+func ranges(lines []int) string {
+	var parts []string
+	for i := 0; i < len(lines); {
+		last := i
+		for last+1 < len(lines) && lines[last+1] == lines[last]+1 {
+			last++
+		}
+		part := fmt.Sprint(lines[i])
+		if last > i {
+			part += fmt.Sprint("-", lines[last])
+		}
+		parts, i = append(parts, part), last+1
+	}
+	word := "line "
+	if len(lines) > 1 {
+		word = "lines "
+	}
+	return word + strings.Join(parts, ", ")
+}
+
+// narrow is less than the columns of a command's row in any dialog that takes a key.
+const narrow = 30
+
+// blanksOfCommand are the lines of a command whose rows could be those of another one: a row ends at a line's end, at a blank, or within
+// a word that is longer than a row, and blanks are drawn alike.
+func blanksOfCommand(command string) string {
+	command = strings.TrimSpace(command)
+	plain := !strings.Contains(command, "  ") && !strings.ContainsFunc(command, oddBlank)
+	if plain && !slices.ContainsFunc(strings.Fields(command), func(word string) bool { return terminal.StringWidth(word) > narrow }) {
+		return ""
+	}
+	var lines []string
+	for i, line := range strings.Split(command, "\n") {
+		lines = append(lines, fmt.Sprintf("command, line %d: %s", i+1, forks.Quoted(line)))
+	}
+	return forks.Shown("command", command, lines, "blanks")
+}

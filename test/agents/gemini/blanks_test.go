@@ -1,0 +1,37 @@
+//go:build agents
+
+package gemini
+
+import (
+	"testing"
+
+	"berth/test/agents/modelapi"
+	"berth/test/agents/testbed"
+)
+
+// TestBlanks: each prompt says which blanks its dialog draws like others, and a key allows it.
+func TestBlanks(t *testing.T) {
+	l := begin(t, Ready(), nil, "--size", "100x30")
+	l.Is("idle")
+	for _, c := range []struct {
+		tool  string
+		input map[string]any
+		want  string
+	}{
+		{"write_file", map[string]any{"file_path": "s.sh", "content": "cat <<-EOF\n    text\n\tEOF\n    true \\ \nEOF\n"}, "content, line 3: beginning with \"\\t\"\ncontent, line 4: ending with \" \""},
+		{"replace", map[string]any{"file_path": "s.sh", "old_string": "text", "new_string": "a\r\nb\n\u00a0\u00a0c", "instruction": "x"}, "new_string, line 1: ending with \"\\r\"\nnew_string, line 3: beginning with \"\\u00a0\\u00a0\""},
+		{"run_shell_command", map[string]any{"command": "cp s.sh a.txt; echo it runs \\ \n  touch one.txt"}, "command, line 1: \"cp s.sh a.txt; echo it runs \\\\ \"\ncommand, line 2: \"  touch one.txt\""},
+	} {
+		l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{modelapi.Say(modelapi.Tool(c.tool, c.input)), modelapi.Say(modelapi.Text("Finished."))}})
+		l.Takes("please use " + c.tool)
+		p := l.PromptUntil("asked", func(p testbed.Shown) bool { return p.Ready && p.OnScreen && p.Channel == "keys" && p.Text != "" })
+		if p.Text != c.want {
+			t.Errorf("the prompt of %s says\n%s\nwant\n%s", c.tool, p.Text, c.want)
+		}
+		l.Respond("keys", "accepted", "--prompt", p.ID, "accept")
+		l.Is("idle")
+	}
+	if !l.Made("one.txt") {
+		t.Error("the command didn't run")
+	}
+}
