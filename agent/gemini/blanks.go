@@ -33,7 +33,7 @@ func blanksOfChange(tool string, in agent.Input) string {
 		indent, _, _ := strings.Cut(line, rest)
 		switch {
 		case rest == "":
-		case strings.ContainsFunc(rest, oddBlank):
+		case strings.ContainsFunc(rest, drawnAlike): // a line with a control character is shown anyway
 			g.add(forks.Quoted(line), i+1)
 		case strings.ContainsFunc(indent, oddBlank), indent != "" && adrift[i]:
 			g.add("beginning with "+forks.Quoted(indent), i+1)
@@ -49,6 +49,9 @@ func ofBlanks(line string) bool {
 
 // oddBlank reports whether the character is drawn like another blank.
 func oddBlank(r rune) bool { return r != ' ' && unicode.IsSpace(r) }
+
+// drawnAlike is that, without the control characters that UndrawnOfEdit finds.
+func drawnAlike(r rune) bool { return oddBlank(r) && (r == '\t' || unicode.Is(unicode.Zs, r)) }
 
 func empty(line string) bool { return strings.TrimSpace(line) == "" }
 

@@ -111,3 +111,19 @@ func TestBlanksOfTwoFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestEscapesTakenOut: of a model that isn't one of Gemini 2 or 3 Gemini takes escapes out of the text that it writes, after its first
+// report. The prompt has the characters that no dialog draws, from the report of the change.
+func TestEscapesTakenOut(t *testing.T) {
+	const content = `// a\rb` + "\nend\n"
+	for adds, want := range map[string]string{
+		"+// a\rb\n+end":      `content: "// a\rb"`,
+		`+// a\rb` + "\n+end": "",
+	} {
+		s := tell(t)
+		s.begin(1000).at(1100).writes("BeforeTool", content).at(1200).asksToWrite("\n@@ -0,0 +1,2 @@\n" + adds).screen(written("// ab")...).at(3500)
+		if p := s.fold.Status().Request; p == nil || !strings.HasPrefix(text(p.Text), want) || want == "" && p.Text != nil || !s.keyed(p.ID) {
+			t.Errorf("it asks %+v: %s", p, text(p.Text))
+		}
+	}
+}

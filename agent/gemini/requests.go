@@ -107,6 +107,9 @@ func (Driver) Names(asked, call *agent.Fact) *agent.Request {
 		tooling.SetInput(r, call.Tool, call.Input)
 	}
 	r.Tool, r.Raw = agent.Pointer(call.Tool), call.Input
+	if call.Tool == toolWrite {
+		r.Raw = asWritten(call.Input, r.FullInput)
+	}
 	return r
 }
 

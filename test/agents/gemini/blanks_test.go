@@ -3,6 +3,7 @@
 package gemini
 
 import (
+	"strings"
 	"testing"
 
 	"berth/test/agents/modelapi"
@@ -34,4 +35,19 @@ func TestBlanks(t *testing.T) {
 	if !l.Made("one.txt") {
 		t.Error("the command didn't run")
 	}
+}
+
+// TestEscapesTakenOut: for a model that isn't one of Gemini 2 or 3 the file gets a CR in place of its escape. The prompt has it.
+func TestEscapesTakenOut(t *testing.T) {
+	l := begin(t, Ready(), map[string]string{"GEMINI_MODEL": "gemini-flash-latest"}, "--size", "100x30")
+	l.Is("idle")
+	call := modelapi.Tool("write_file", map[string]any{"file_path": "s.js", "content": `// as in \rtouch()` + "\nend()\n"})
+	l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{modelapi.Say(call), modelapi.Say(modelapi.Text("Finished."))}})
+	l.Takes("please write it")
+	p := l.PromptUntil("asked", func(p testbed.Shown) bool { return p.Ready && p.OnScreen && p.Channel == "keys" && p.Text != "" })
+	if !strings.HasPrefix(p.Text, `content: "// as in \rtouch()"`) {
+		t.Errorf("the prompt says %s", p.Text)
+	}
+	l.Respond("keys", "accepted", "--prompt", p.ID, "accept")
+	l.Is("idle")
 }
