@@ -127,22 +127,13 @@ func box(d *agent.Dialog) *agent.Dialog {
 	}
 	d.Tool = questions.Tool(d.Title)
 	if d.Alike = d.Tool != toolShell; d.Alike {
-		d.Title = stacked(d.Lines[asks:first])
+		d.Title = drawn.Stacked(d.Lines[asks:first])
 	} else {
 		d.Sections, d.Question = drawn.InnerBox(rows)
 		d.Asked = strings.Join(d.Sections, "\n")
 	}
 	return d
 }
-
-// stacked keeps rows apart where a row's end may be within a word: a blank would name another file, or another command
-// that is always allowed.
-func stacked(rows []string) string {
-	return strings.TrimSpace(unindented.ReplaceAllString(strings.Join(rows, "\n"), "\n"))
-}
-
-// unindented matches the end of a row, with the indent of the next one.
-var unindented = pattern.New(` *\n *`)
 
 // options reads the numbered options that end the rows, and returns the index of the row of the first one; -1 if
 // they don't count up from 1. A label may continue on the next rows, and no row between them is blank.
@@ -164,7 +155,7 @@ func options(d *agent.Dialog, rows []string) int {
 		if i+1 < len(list.At) {
 			to = list.At[i+1]
 		}
-		names := strings.Split(stacked(slices.Insert(slices.Clone(rows[list.At[i]+1:to]), 0, o.Label)), "`")
+		names := strings.Split(drawn.Stacked(slices.Insert(slices.Clone(rows[list.At[i]+1:to]), 0, o.Label)), "`")
 		for k := 0; k < len(names); k += 2 { // Copilot's own words, between the names of commands
 			names[k] = strings.ReplaceAll(names[k], "\n", " ")
 		}

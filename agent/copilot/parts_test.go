@@ -150,17 +150,39 @@ func TestPartReportedOver(t *testing.T) {
 	}
 }
 
-// TestMoved: the dialog of a patch that moves a file names only where it goes.
+// TestMoved: the dialog of a patch that moves a file names only where it goes. The log says where it was: in the permission's diff, also of
+// a file that isn't UTF-8, and in the patch, when the permission is longer than a line that Berth reads.
 func TestMoved(t *testing.T) {
-	s := newTalk(t)
-	rows := partly("Do you want to move and update /srv/ws/hooks/pre-commit?", "1 + hello").Dialog
-	if rows == nil || rows.Tool != "" {
-		t.Fatalf("read as %+v", rows)
+	const patch = `*** Begin Patch\n*** Update File: sample.txt\n*** Move to: hooks/pre-commit\n@@\n-a\n+b\n*** End Patch`
+	dialog := partly("Do you want to move and update /srv/ws/hooks/pre-commit?", "1 + hello")
+	for asks, want := range map[bool]string{true: `"/srv/ws/sample.txt"`, false: `["sample.txt"]`} {
+		for _, first := range []string{"log", "dialog"} {
+			s := newTalk(t)
+			if first == "dialog" {
+				s.looks(dialog)
+			}
+			s.log("tool.execution_start", `{"toolCallId":"a","toolName":"apply_patch","arguments":"`+patch+`"}`)
+			if asks {
+				s.log("permission.requested", `{"permissionRequest":{"kind":"write","toolCallId":"a","intention":"Move and update file","fileName":"/srv/ws/hooks/pre-commit","diff":"\ndiff --git a/srv/ws/sample.txt b/srv/ws/hooks/pre-commit\nindex 0000000..0000000 100644\n--- a/srv/ws/sample.txt\n+++ b/srv/ws/hooks/pre-commit\n@@ -1,1 +1,1 @@\n-a\n+b\n"},"promptRequest":{"kind":"write"}}`)
+			}
+			if p, keyed := s.looks(dialog); !keyed || !strings.HasSuffix(agent.Value(p.Text), "\n\nmovedFrom: "+want) {
+				t.Errorf("%s first: a key answers %q: %v", first, agent.Value(p.Text), keyed)
+			}
+		}
 	}
-	s.log("tool.execution_start", `{"toolCallId":"a","toolName":"apply_patch","arguments":"*** Begin Patch\n*** Update File: sample.txt\n*** Move to: hooks/pre-commit\n*** End Patch"}`)
-	s.log("permission.requested", `{"permissionRequest":{"kind":"write","toolCallId":"a","intention":"Move and update file","fileName":"/srv/ws/hooks/pre-commit","diff":"+hello","fileEdits":[{"before":{"path":"/srv/ws/sample.txt"},"after":{"path":"/srv/ws/hooks/pre-commit"}}]},"promptRequest":{"kind":"write"}}`)
-	p, keyed := s.looks(partly("Do you want to move and update /srv/ws/hooks/pre-commit?", "1 + hello"))
-	if !keyed || !strings.HasSuffix(agent.Value(p.Text), "\n\nmovedFrom: \"/srv/ws/sample.txt\"") {
-		t.Errorf("a key answers %q: %v", agent.Value(p.Text), keyed)
+}
+
+// TestPatchWithoutItsPermission: what a patch's dialog doesn't draw is in the prompt's text, also when its permission is too long for a line.
+func TestPatchWithoutItsPermission(t *testing.T) {
+	for patch, want := range map[string]string{
+		`*** Update File: a\n*** Move to: b\n*** Update File: c\n*** Move to: d`: "\n\n" + `movedFrom: ["a","c"]`,
+		`*** Update File: a\n@@\n-a\n+a\u200bb`:                                  "\n\n" + `call: "+a\u200bb"`,
+		`*** Update File: a\n@@\n-a\n+ab`:                                        "╯",
+	} {
+		s := newTalk(t)
+		s.log("tool.execution_start", `{"toolCallId":"a","toolName":"apply_patch","arguments":"*** Begin Patch\n`+patch+`\n*** End Patch"}`)
+		if p, keyed := s.looks(partly("Do you want to update /srv/ws/a?", "1 + hello")); !keyed || !strings.HasSuffix(agent.Value(p.Text), want) {
+			t.Errorf("%s: a key answers %q: %v", patch, agent.Value(p.Text), keyed)
+		}
 	}
 }

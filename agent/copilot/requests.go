@@ -18,6 +18,7 @@ const (
 	toolCreate = "create"
 	toolEdit   = "edit"
 	toolAsk    = "ask_user"
+	toolPatch  = "apply_patch"
 )
 
 // Kinds of permissions in the session log.
@@ -57,11 +58,6 @@ type asked struct {
 	File string `json:"fileName"`
 	Text string `json:"newFileContents"`
 	Diff string `json:"diff"`
-	Made []struct {
-		Before struct {
-			File string `json:"path"`
-		} `json:"before"`
-	} `json:"fileEdits"`
 
 	Tool string          `json:"toolName"` // of a server
 	Args json.RawMessage `json:"args"`
@@ -88,10 +84,8 @@ func (a *asked) fact(f *agent.Fact, all agent.Input, dialog json.RawMessage) {
 		}
 	case a.Kind == kindWrite:
 		f.Tool, input["path"] = toolEdit, a.File
-		for _, m := range a.Made {
-			if m.Before.File != "" && m.Before.File != a.File {
-				input[movedFrom] = m.Before.File
-			}
+		if from := forks.OldName(a.Diff); from != "" && from != a.File {
+			input[movedFrom] = from
 		}
 		if a.Intention == titleCreate {
 			f.Tool, input["file_text"] = toolCreate, a.Text
@@ -147,8 +141,12 @@ var tooling = forks.Tools{
 }
 
 // call is what a call would ask, if Copilot asks about it: only the permission has the folder. It is nil for tools
-// whose dialogs weren't measured.
+// whose dialogs weren't measured, and for a patch whose dialogs leave nothing out. The permission has a file's whole text three times, and
+// Berth doesn't read a line that is too long.
 func call(tool string, input json.RawMessage) *agent.Request {
+	if tool == toolPatch {
+		tool, input = tooling.OfPatch(input, movedFrom)
+	}
 	if tool != toolShell && !tooling.Changes(tool) {
 		return nil
 	}

@@ -1,11 +1,14 @@
 package forks
 
 import (
+	"cmp"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
+	"berth/agent"
 	"berth/agent/pattern"
 )
 
@@ -88,6 +91,35 @@ func CutOfPatch(diff, name, patch string) string {
 	}
 	shown, _ := added(diff)
 	return strings.Trim(strings.Join(heads, "\n")+"\n"+cut(shown, name, lines), "\n")
+}
+
+// OldName is the name that the file of a diff had before, as Copilot CLI writes it; empty without one.
+func OldName(diff string) string {
+	_, rest, _ := strings.Cut(diff, "\n--- a")
+	name, _, _ := strings.Cut(rest, "\n+++ b")
+	return name
+}
+
+// OfPatch is a patch that is the whole input of a call, as a change of a file: with the old names of the files that it moves as a field of that
+// name. It is empty for a patch that moves none, and has no character that the agents don't draw.
+func (t Tools) OfPatch(input json.RawMessage, moved string) (tool string, change json.RawMessage) {
+	var patch, file string
+	var from []string
+	if json.Unmarshal(input, &patch) != nil {
+		return "", nil
+	}
+	for line := range strings.SplitSeq(patch, "\n") {
+		line = strings.TrimSpace(line)
+		if name, ok := strings.CutPrefix(line, "*** Update File:"); ok {
+			tool, file = t.Edit, strings.TrimSpace(name)
+		} else if strings.HasPrefix(line, "*** Move to:") {
+			from = append(from, file)
+		}
+	}
+	if len(from) == 0 && !Hides(input) {
+		return "", nil
+	}
+	return cmp.Or(tool, t.Write), agent.Encoded(map[string]any{moved: from, "call": patch})
 }
 
 // cut are the lines that have an indent or a CR, unless the diff shows all lines as they are.

@@ -86,11 +86,11 @@ func Fields(in agent.Input, without ...string) string {
 func UndrawnOfEdit(in agent.Input, never ...string) string {
 	var lines []string
 	for _, name := range in.Names() {
-		if slices.Contains(never, name) {
+		value, err := in.Text(name)
+		if slices.Contains(never, name) && agent.Compact(in[name]) != "null" {
 			lines = append(lines, Fields(agent.Input{name: in[name]}))
 			continue
 		}
-		value, err := in.Text(name)
 		if err != nil {
 			continue // a switch or a number
 		}

@@ -53,15 +53,23 @@ func TestPart(t *testing.T) {
 	l.Respond("keys", "denied", "--prompt", p.ID, "deny")
 }
 
-// TestMovedFile: the dialog of a patch that moves a file names only where the file goes. The prompt's text has where it was.
+// TestMovedFile: the dialog of a patch that moves a file names only where the file goes. The prompt's text has where it was, also of a file
+// that isn't UTF-8, or whose permission is longer than a line that Berth reads.
 func TestMovedFile(t *testing.T) {
 	l := prepare(t, Ready())
 	l.start("lab", "--env", "COPILOT_MODEL=gpt-5.1-codex") // which has this tool
-	patch := "*** Begin Patch\n*** Update File: sample.txt\n*** Move to: moved.txt\n@@\n-hello\n+hello there\n world\n*** End Patch"
-	p := l.calls(modelapi.Tool("apply_patch", map[string]any{"input": patch}), `movedFrom: "`+filepath.Join(l.Workspace, "sample.txt")+`"`)
-	if p.Title != "Do you want to move and update "+filepath.Join(l.Workspace, "moved.txt")+"?" {
-		t.Errorf("it asks %+v", p)
+	for name, c := range map[string]struct{ text, from string }{
+		"sample.txt": {"hello\nworld\n", `"` + filepath.Join(l.Workspace, "sample.txt") + `"`},
+		"bytes.txt":  {"hello\nworld\n\xff\xfe\n", `"` + filepath.Join(l.Workspace, "bytes.txt") + `"`},
+		"large.txt":  {"hello\nworld\n" + strings.Repeat("some more text\n", 30_000), `["large.txt"]`},
+	} {
+		check(t, os.WriteFile(filepath.Join(l.Workspace, name), []byte(c.text), 0o644))
+		patch := "*** Begin Patch\n*** Update File: " + name + "\n*** Move to: moved-" + name + "\n@@\n-hello\n+hello there\n world\n*** End Patch"
+		p := l.calls(modelapi.Tool("apply_patch", map[string]any{"input": patch}), "movedFrom: "+c.from)
+		if p.Title != "Do you want to move and update "+filepath.Join(l.Workspace, "moved-"+name)+"?" {
+			t.Errorf("it asks %+v", p)
+		}
+		l.Respond("keys", "accepted", "--prompt", p.ID, "accept")
+		l.Is("idle")
 	}
-	l.Respond("keys", "accepted", "--prompt", p.ID, "accept")
-	l.Is("idle")
 }
