@@ -216,6 +216,8 @@ const InFull = "prompt --full has the whole"
 type CallJoiner interface {
 	// WithCall is the permission with the fields that only its call's input has.
 	WithCall(asked *Request, input json.RawMessage) *Request
+	// AsksInPart reports whether the agent said that the dialog about the permission draws a part of the call alone.
+	AsksInPart(asked *Request) bool
 }
 
 // CallExplainer is a Driver whose agent reports some permissions without all that matters about them, such

@@ -219,6 +219,11 @@ func (p *Request) InPart() bool { return p.Input != nil && p.InputTruncated && p
 // SetInPart: see InPart.
 func (p *Request) SetInPart() { p.InputTruncated, p.InputBytes = true, 0 }
 
+// SetNoPart undoes that, with the input: the prompt's text has what the tool would do.
+func (p *Request) SetNoPart() {
+	p.Input, p.FullInput, p.InputTruncated, p.InputBytes = nil, "", false, 0
+}
+
 // About is the prompt in one line, for lists: a plan's heading, a question's text, or a tool and
 // its input.
 func (p *Request) About() string {

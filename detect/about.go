@@ -84,6 +84,14 @@ func (f *Fold) showUndrawn(p, reported *agent.Request) {
 		p.Text = agent.Pointer(strings.TrimPrefix(text+"\n\n"+lines, "\n\n"))
 	}
 	addWhole(p, lines, reported.FullInput)
+	f.completes(p, reported)
+}
+
+// completes ends that a prompt is a part, if the agent reported that it asks the call, whose fields the text has, by such a dialog.
+func (f *Fold) completes(p, reported *agent.Request) {
+	if joiner, ok := f.driver.(agent.CallJoiner); ok && p.InPart() && joiner.AsksInPart(reported) {
+		p.SetNoPart()
+	}
 }
 
 // called is the prompt that a call would ask by its input alone.

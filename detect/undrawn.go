@@ -37,13 +37,13 @@ func (f *Fold) learnUndrawn(r *request, reported *agent.Request) {
 	f.renewWith(r, more)
 }
 
-// renewWith gives a prompt the text and the input of a copy, and a new id with it. The same text changes nothing.
+// renewWith gives a prompt the text and the input of a copy, and a new id with it. The same text changes nothing, unless the prompt was a part.
 func (f *Fold) renewWith(r *request, more *agent.Request) {
-	if agent.Value(more.Text) == agent.Value(r.Prompt.Text) {
+	if agent.Value(more.Text) == agent.Value(r.Prompt.Text) && more.InPart() == r.Prompt.InPart() {
 		return
 	}
 	f.renew(r)
-	r.Prompt.Text, r.Prompt.FullInput, r.Prompt.InputBytes, r.Prompt.InputTruncated = more.Text, more.FullInput, more.InputBytes, more.InputTruncated
+	r.Prompt.Input, r.Prompt.Text, r.Prompt.FullInput, r.Prompt.InputBytes, r.Prompt.InputTruncated = more.Input, more.Text, more.FullInput, more.InputBytes, more.InputTruncated
 	r.keep()
 	f.result.Opened = append(f.result.Opened, r.Prompt.Clone())
 }
@@ -177,6 +177,14 @@ func (f *Fold) nameAlike(p *agent.Request, r *request, d *agent.Dialog) {
 	for _, a := range all {
 		if !r.Told {
 			addWhole(p, a.lines, a.whole)
+		}
+	}
+	if !p.InPart() {
+		return
+	}
+	for _, c := range f.m.Calls { // one that has asked by a dialog that is over may ask no more
+		if !c.Asked && f.looksLike(d, &c) != nil {
+			f.completes(p, c.asks())
 		}
 	}
 }

@@ -35,7 +35,7 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 	case d.Tool != tool, tool != toolShell:
 		return agent.MatchIf(d.Tool == "" || d.Tool == tool, agent.PartMatch)
 	}
-	command, says, err := readCommand(p.Raw)
+	command, says, err := forks.ReadCommand(p.Raw)
 	if err != nil && len(p.Raw) > 0 {
 		return agent.NoMatch
 	}
@@ -71,14 +71,6 @@ func maybePart(d *agent.Dialog, p *agent.Request, part json.RawMessage) bool {
 	other := func(text string) bool { return !strings.Contains(body, drawn.Letters(text)) }
 	unsure := d.Cut || strings.ContainsFunc(strings.Join(texts, ""), unicode.IsControl)
 	return (kind == "" || kind == draws.Kind) && (unsure || !slices.ContainsFunc(texts, other))
-}
-
-func readCommand(raw json.RawMessage) (command, says string, err error) {
-	in, err := agent.ReadInput(raw)
-	if err == nil {
-		err = in.Texts(map[string]*string{"command": &command, "description": &says})
-	}
-	return command, says, err
 }
 
 // matchQuestion: only the dialog shows a question.

@@ -172,6 +172,34 @@ func TestMoved(t *testing.T) {
 	}
 }
 
+// TestPartWithoutItsCall: a process of the session can keep the log from Berth. A dialog about paths, or about an address, draws no command, so
+// its prompt is a part until the log has what it asks. A call that only has the path in it, or that was answered, doesn't say that.
+func TestPartWithoutItsCall(t *testing.T) {
+	for question, drawn := range map[string]string{allowsPath: "/tmp/a", allowsURL: "http://x/a"} {
+		s, dialog := newTalk(t), partly(question, drawn)
+		is := func(when string, part bool) (p *agent.Request) {
+			t.Helper()
+			p, keyed := s.looks(dialog)
+			if !keyed || p.InPart() != part || part != (agent.Value(p.Input) == drawn) {
+				t.Errorf("%s: it is a part %v of %q, and a key answers it: %v", when, p.InPart(), agent.Value(p.Input), keyed)
+			}
+			return p
+		}
+		is("alone", true)
+		s.starts("a", "cat "+drawn+"; touch evil\u200b", "")
+		is("with its call", true)
+		s.asksPart("a", "shell", "cat "+drawn+"; touch evil\u200b", `{"kind":"`+map[bool]string{true: "path", false: "url"}[question == allowsPath]+`","paths":["`+drawn+`"],"url":"`+drawn+`"}`)
+		is("with its permission", false)
+		s.looks(shown("x"))
+		p := is("covered for a moment", false)
+		s.f.Answered(p.ID, true)
+		for range 3 {
+			s.looks(shown("╻"+strings.Repeat("▄", 79), "┃", "╹"+strings.Repeat("▀", 79), " ◉ Working · esc esc interrupt"))
+		}
+		is("of the next call", true)
+	}
+}
+
 // TestPatchWithoutItsPermission: what a patch's dialog doesn't draw is in the prompt's text, also when its permission is too long for a line.
 func TestPatchWithoutItsPermission(t *testing.T) {
 	for patch, want := range map[string]string{

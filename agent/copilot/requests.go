@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/agent/drawn"
 	"berth/agent/forks"
 )
 
@@ -124,7 +125,7 @@ func (a *asked) folders() (all []string) {
 // permission makes the prompt of a tool's permission.
 func permission(tool string, input json.RawMessage) *agent.Request {
 	r := forks.Permission(tool, "", input)
-	_, says, err := readCommand(input)
+	_, says, err := forks.ReadCommand(input)
 	if tooling.SetInput(r, tool, input); tool != toolShell || r.Text != nil {
 		return r
 	}
@@ -179,6 +180,12 @@ func (Driver) WithCall(p *agent.Request, input json.RawMessage) *agent.Request {
 	return p
 }
 
+// AsksInPart reports whether the log has the part that the dialog draws.
+func (Driver) AsksInPart(p *agent.Request) bool {
+	in, _ := agent.ReadInput(p.Raw)
+	return in[partDrawn] != nil
+}
+
 // Undrawn are the fields of a tool's input that no dialog draws. A command that runs in the session's folder
 // needs no line for it. Of other permissions it is the whole input if it has a character that Copilot doesn't draw. A server's tool is
 // drawn by a title that the server gives it. A dialog about paths or an address draws no field of a command or a change.
@@ -205,6 +212,11 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 	r := forks.Drawn(dialog)
 	if r.Type == agent.PromptPermission && dialog.Subtype == "" && dialog.Asked != "" {
 		r.SetInput(dialog.Asked)
+	}
+	if partOf[dialog.Title] != "" { // until its call is known
+		box, _ := drawn.InnerBox(strings.Split(dialog.Body, "\n"))
+		r.SetInput(strings.Join(box, "\n"))
+		r.SetInPart()
 	}
 	if r.Type == agent.PromptQuestion {
 		q := agent.Question{Header: strings.Join(dialog.Tabs, " "), Text: dialog.Body, Options: dialog.Labels(), Descriptions: make([]string, len(dialog.Options))}

@@ -57,6 +57,15 @@ func (t Titles) Has(tool string) bool {
 	return slices.ContainsFunc(t, func(one struct{ Starts, Tool string }) bool { return one.Tool == tool })
 }
 
+// ReadCommand reads the input of a tool for commands: what it runs, and what that is for.
+func ReadCommand(raw json.RawMessage) (command, says string, err error) {
+	in, err := agent.ReadInput(raw)
+	if err == nil {
+		err = in.Texts(map[string]*string{"command": &command, "description": &says})
+	}
+	return command, says, err
+}
+
 // Changes reports whether the tool changes a file.
 func (t Tools) Changes(tool string) bool { return tool != "" && (tool == t.Write || tool == t.Edit) }
 
