@@ -233,6 +233,12 @@ type CallExplainer interface {
 	Explained(asked *Request) string
 }
 
+// CallCompleter is a Driver whose session log has more of a call than the hook that asks about it, such as the shell of a command.
+type CallCompleter interface {
+	// WithLogged is the input of a permission that a hook reported, with what only the logged call has; nil if it isn't about that call.
+	WithLogged(asked, logged *Request) json.RawMessage
+}
+
 // CallLogReader is a Driver whose agent writes each call of a tool to its session log when it asks
 // about it, or up to half a second later.
 type CallLogReader interface {

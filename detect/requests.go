@@ -32,7 +32,7 @@ func (f *Fold) asked(fact *agent.Fact) {
 	if m.Turn.Phase == "" && fact.Hook == "" && f.overBy(fact) {
 		return // a late report: the prompt ended with its turn
 	}
-	fact = f.explained(f.withUndrawn(f.joined(f.named(fact))))
+	fact = f.explained(f.completed(f.joined(f.named(fact))))
 	dialog, how := f.dialog(), agent.NoMatch
 	if dialog != nil && !f.spent() {
 		how = f.driver.Match(dialog, fact.Request)
@@ -333,6 +333,7 @@ const callsKept = 64
 func (f *Fold) toolStarted(fact *agent.Fact) {
 	m := &f.m
 	f.explains(fact)
+	defer f.completes(fact)
 	for i := range m.Calls {
 		if c := &m.Calls[i]; c.ID == fact.Call && c.ID != "" && !c.isElse(fact) && !f.asksElse(c, fact) {
 			c.Hooked = c.Hooked || fact.Source == agent.SourceHook

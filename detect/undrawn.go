@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"encoding/json"
 	"reflect"
 	"slices"
 	"strings"
@@ -292,4 +293,108 @@ func (f *Fold) drawsCalls() {
 // log and a hook may have another form of one input, so inputs aren't compared.
 func (f *Fold) asksElse(c *call, fact *agent.Fact) bool {
 	return c.Asks != nil && fact.Request != nil && (c.Full != fact.Request.FullInput || f.undrawn(c.asks()) != f.undrawn(fact.Request))
+}
+
+// A hook may leave out what only the session log has of its call, such as the shell that runs a command, and it may not say which
+// call it asks about. So its prompt has that of the call that it may be about, and names the other ones. Any process of the session
+// can report that a call is over, so calls that are over count until the agent rests. This is for drivers that implement
+// agent.CallCompleter.
+
+// variant is a permission's input as one of several calls would have it.
+type variant struct {
+	raw   json.RawMessage
+	lines string // what no dialog draws of it
+}
+
+// completed returns the fact with what no dialog draws of its tool's input, also of what only the log has. With more calls than a
+// prompt names no hook waits.
+func (f *Fold) completed(fact *agent.Fact) *agent.Fact {
+	own, all := f.variants(fact)
+	if len(all) == 0 {
+		full := f.withUndrawn(fact)
+		f.nameForgotten(full.Request)
+		return full
+	}
+	whole := *fact
+	whole.Request = fact.Request.Clone()
+	whole.Request.Raw = own.raw
+	full := f.withUndrawn(&whole)
+	if len(all) > alikeShown {
+		full.Hook = ""
+		return full
+	}
+	if !f.m.Plain.IsZero() {
+		all = append(all, variant{})
+	}
+	for _, v := range all {
+		f.nameVariant(full.Request, v)
+	}
+	f.nameForgotten(full.Request)
+	return full
+}
+
+// variants are the different inputs that the permission may have, and the one of the first call that no open prompt is about.
+func (f *Fold) variants(fact *agent.Fact) (own variant, all []variant) {
+	m := &f.m
+	found := false
+	for i, c := range slices.Concat(m.Calls, m.Unasked) {
+		if c.Asks == nil || c.Agent != fact.Agent {
+			continue
+		}
+		v, is := f.variantOf(fact.Request, c.asks())
+		if !is {
+			continue
+		}
+		taken := i >= len(m.Calls) || slices.ContainsFunc(m.Requests, func(r *request) bool { return r.Call == c.ID && c.ID != "" })
+		if !found && (!taken || len(all) == 0) {
+			own, found = v, !taken
+		}
+		if !slices.ContainsFunc(all, func(o variant) bool { return o.lines == v.lines }) {
+			all = append(all, v)
+		}
+	}
+	return own, all
+}
+
+func (f *Fold) variantOf(asked, logged *agent.Request) (v variant, is bool) {
+	l, ok := f.driver.(agent.CallCompleter)
+	if !ok || asked == nil || logged == nil {
+		return v, false
+	}
+	p := asked.Clone()
+	if p.Raw = l.WithLogged(asked, logged); p.Raw == nil {
+		return v, false
+	}
+	return variant{p.Raw, f.undrawn(p)}, true
+}
+
+// nameVariant adds to the prompt's text that it may be about such a call, unless it says so.
+func (f *Fold) nameVariant(p *agent.Request, v variant) {
+	if v.lines != f.undrawn(p) {
+		addLines(p, orAlso(v.lines))
+	}
+}
+
+// hadNoRoom is in the text of a prompt that may be about a call that was crowded out.
+const hadNoRoom = mayAlso + "that Berth had no room to keep, and that may do more than is shown."
+
+// nameForgotten says so of a prompt that a call in the log could complete.
+func (f *Fold) nameForgotten(p *agent.Request) {
+	if _, is := f.variantOf(p, p); is && f.m.Forgotten {
+		addLines(p, hadNoRoom)
+	}
+}
+
+// completes names a newly logged call in the prompts that a hook reported before the log had the call. The result is another prompt.
+func (f *Fold) completes(logged *agent.Fact) {
+	for _, r := range f.m.Requests {
+		if !r.Told || r.Given || r.Agent != logged.Agent || r.Over != nil && !r.Over.Denied {
+			continue
+		}
+		if v, is := f.variantOf(r.Prompt, logged.Request); is {
+			more := r.Prompt.Clone()
+			f.nameVariant(more, v)
+			f.renewWith(r, more)
+		}
+	}
 }

@@ -48,6 +48,7 @@ var (
 	_ agent.HookHidesDialog       = Driver{}
 	_ agent.UndrawnInputReader    = Driver{}
 	_ agent.CallExplainer         = Driver{}
+	_ agent.CallCompleter         = Driver{}
 	_ agent.GateHooks             = Driver{}
 )
 

@@ -172,20 +172,8 @@ func (p *payload) response(f *agent.Fact) {
 	switch p.Type {
 	case "function_call":
 		f.Kind, f.Tool, f.Call, f.Input = agent.ToolStarted, p.Name, p.Call, json.RawMessage(p.Arguments)
-		var in struct {
-			Command     string `json:"cmd"`
-			Permissions string `json:"sandbox_permissions"`
-			Reason      string `json:"justification"`
-			Dir         string `json:"workdir"`
-		}
-		if p.Name == logCommand && json.Unmarshal(f.Input, &in) == nil {
-			f.Tool, f.Input = toolCommand, commandInput(in.Command)
-			f.Request = permission(f.Tool, f.Input, "")
-			f.Request.Text = agent.Pointer(in.Reason)
-			f.Request.Raw = inFolder(f.Input, in.Dir)
-			if in.Permissions != escalated { // it may run without asking
-				f.Request.Channel = agent.ChannelNone
-			}
+		if p.Name == logCommand {
+			asCommand(f)
 		}
 		if !json.Valid(f.Input) {
 			f.Input = nil
@@ -197,6 +185,23 @@ func (p *payload) response(f *agent.Fact) {
 		f.Kind, f.Activity, f.Evidence = agent.Acting, &agent.Activity{Kind: agent.UsingTool, Tool: p.Name}, p.Name
 	case "custom_tool_call_output":
 		f.Kind, f.Activity = agent.Acting, &agent.Activity{Kind: agent.Thinking}
+	}
+}
+
+// asCommand makes the fact one about a command, in the form that the hooks report. Codex reads exact names.
+func asCommand(f *agent.Fact) {
+	var in agent.Input
+	var command, permissions, reason, dir string
+	texts := map[string]*string{"cmd": &command, "sandbox_permissions": &permissions, "justification": &reason, workdir: &dir}
+	if json.Unmarshal(f.Input, &in) != nil || in.Texts(texts) != nil {
+		return
+	}
+	f.Tool, f.Input = toolCommand, commandInput(command)
+	f.Request = permission(f.Tool, f.Input, "")
+	f.Request.Text = agent.Pointer(reason)
+	f.Request.Raw = withChosen(inFolder(f.Input, dir), in)
+	if permissions != escalated { // it may run without asking
+		f.Request.Channel = agent.ChannelNone
 	}
 }
 

@@ -58,7 +58,7 @@ func (d Driver) Explains(call *agent.Fact, dir string) (subject, brief, all stri
 	if before := strings.TrimSpace(command[:begins]); before != "" && !patchCommand.MatchString(before) {
 		words = "command: " + strconv.Quote(before) + "\n"
 	}
-	input := located(call.Request.Raw, dir)
+	input := withChosen(located(call.Request.Raw, dir), nil) // no shell runs a patch
 	lines := func(dir string) string { return strings.TrimSpace(words + d.Undrawn(call.Tool, input, dir)) }
 	return command[begins : ends+len(patchEnds)], lines(dir), lines("")
 }

@@ -1,0 +1,67 @@
+package codex
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"berth/agent"
+)
+
+// chosen are the fields of a command's call that say how it runs: in another shell, not as a login shell, in a terminal of its
+// own. One command can do different things in two shells. No hook reports these fields, and no dialog draws them: only the
+// session log has them.
+var chosen = []string{"shell", "login", "tty"}
+
+// usual are values that do the same as no field.
+var usual = map[string]string{"login": "true", "tty": "false"}
+
+// withChosen is a tool's input with the chosen fields of a call in place of its own.
+func withChosen(input json.RawMessage, call agent.Input) json.RawMessage {
+	fields, err := agent.ReadInput(input)
+	if err != nil {
+		return input
+	}
+	changed := false
+	for _, name := range chosen {
+		value := string(call[name])
+		if fields[name] != nil {
+			changed = true
+			delete(fields, name)
+		}
+		if value != "" && value != "null" && value != usual[name] {
+			changed, fields[name] = true, call[name]
+		}
+	}
+	out, err := json.Marshal(fields)
+	if err != nil || !changed {
+		return input
+	}
+	return out
+}
+
+// chosenLines are these fields for a person.
+func chosenLines(fields agent.Input) (lines []string) {
+	for _, name := range chosen {
+		if fields[name] == nil {
+			continue
+		}
+		value := escaped(agent.Compact(fields[name]))
+		if text, err := fields.Text(name); err == nil && text != nil {
+			value = strconv.QuoteToASCII(*text)
+		}
+		lines = append(lines, name+": "+value)
+	}
+	return lines
+}
+
+// WithLogged is the input of a hook's command with how this call chose to run it. The hook names no call, so each call with that
+// command may be its call.
+func (Driver) WithLogged(asked, logged *agent.Request) json.RawMessage {
+	command, _, err := readInput(asked.Raw)
+	fields, unread := agent.ReadInput(logged.Raw)
+	of, none := fields.Text("command")
+	if err != nil || unread != nil || none != nil || agent.Value(asked.Tool) != toolCommand || agent.Value(logged.Tool) != toolCommand || agent.Value(of) != command {
+		return nil
+	}
+	return withChosen(asked.Raw, fields)
+}

@@ -1,0 +1,216 @@
+package codex_test
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"berth/agent"
+)
+
+const (
+	inSh     = "\n\nshell: \"sh\""
+	orInSh   = "\n\nThe dialog may be that of a call with\nshell: \"sh\""
+	inDash   = `,\"shell\":\"sh\"`
+	askFirst = `,\"sandbox_permissions\":\"require_escalated\",\"justification\":\"May I?\"`
+)
+
+// callsWith is a call of ls with these fields in the session log, and its hook, which has none of them.
+func (s *run) callsWith(id, fields string) {
+	s.line(`{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"ls\"` + askFirst + fields + `}","call_id":"` + id + `"}`)
+	s.event("PreToolUse", `,"cwd":"/w","tool_name":"Bash","tool_use_id":"`+id+`","tool_input":{"command":"ls"}`)
+}
+
+// held is the text of the prompt whose hook waits, below the model's reason.
+func (s *run) held(id string) string {
+	p, ok := s.f.HeldBy(id)
+	if !ok {
+		return "no prompt"
+	}
+	return strings.TrimPrefix(text(p.Text), "May I?")
+}
+
+// TestShellOfACommand: the model chooses a command's shell, and only the session log has it. The prompt shows it while its hook
+// waits, at its dialog, and where no hook reports it. What is as usual isn't shown.
+func TestShellOfACommand(t *testing.T) {
+	for fields, want := range map[string]string{
+		"":     "",
+		inDash: inSh,
+		`,\"shell\":null,\"login\":null,\"tty\":false`: "",
+		`,\"login\":true`:                               "",
+		`,\"login\":false,\"tty\":true`:                 "\n\nlogin: false\ntty: true",
+		inDash + `,\"SHELL\":\"bash\"`:                  inSh,
+		`,\"shell\":\"\"`:                               "\n\nshell: \"\"",
+		`,\"workdir\":\"/w\",\"shell\":\"b\u200bash\"`:  "\n\nshell: \"b\\u200bash\"",
+		`,\"shell\":\"sh\\nworkdir: x\"`:                "\n\nshell: \"sh\\nworkdir: x\"",
+		inDash + `,\"yield_time_ms\":1,\"login\":false`: inSh + "\nlogin: false",
+	} {
+		s := newRun(t)
+		s.callsWith("a", fields)
+		s.requests("7", "/w")
+		if got := s.held("7"); got != want {
+			t.Errorf("%s: the hook waits for %q", fields, got)
+		}
+		s.restart(t)
+		s.release("7")
+		s.dialog()
+		if all := s.answerable(); !slices.Equal(all, []string{want}) {
+			t.Errorf("%s: at its dialog a key answers %q", fields, all)
+		}
+		s = newRun(t)
+		s.callsWith("a", fields)
+		s.dialog()
+		if all := s.answerable(); !slices.Equal(all, []string{want}) {
+			t.Errorf("%s: without the hook a key answers %q", fields, all)
+		}
+	}
+}
+
+// TestShellBesideAFolder: a prompt shows both.
+func TestShellBesideAFolder(t *testing.T) {
+	s := newRun(t)
+	s.callsWith("a", `,\"workdir\":\"/srv\"`+inDash)
+	s.requests("7", "/srv")
+	if got := s.held("7"); got != inSrv+"\nshell: \"sh\"" {
+		t.Errorf("the hook waits for %q", got)
+	}
+	s.release("7")
+	s.dialog()
+	if all := s.answerable(); !slices.Equal(all, []string{inSrv + "\nshell: \"sh\""}) {
+		t.Errorf("a key answers %q", all)
+	}
+}
+
+// TestTwoShells: two calls differ only in the shell, and no hook says which of them it asks about. Each prompt names both.
+func TestTwoShells(t *testing.T) {
+	for _, order := range []string{"ab", "ba"} {
+		s := newRun(t)
+		for _, id := range order {
+			s.callsWith(string(id), map[rune]string{'a': "", 'b': inDash}[id])
+		}
+		s.requests("7", "/w")
+		s.requests("8", "/w")
+		want := []string{inSh + orInDir, orInSh}
+		if order == "ab" {
+			slices.Reverse(want)
+		}
+		if got := []string{s.held("7"), s.held("8")}; !slices.Equal(got, want) {
+			t.Errorf("%s: the hooks wait for %q", order, got)
+		}
+		s.release("7")
+		s.release("8")
+		for _, text := range s.stays() {
+			if !strings.Contains(text, "shell") {
+				t.Errorf("%s: a key answers %q", order, text)
+			}
+		}
+	}
+}
+
+// TestShellInAnyOrder: the log is later than the hook, or another process reports that the call is over, or an equal call
+// in the usual shell. Neither an answer by hook nor a key allows the call with a text that doesn't name its shell.
+func TestShellInAnyOrder(t *testing.T) {
+	for _, order := range []string{"lh", "hl", "loh", "hlo", "lohr", "olh", "lfh", "flh", "lfoh", "loflh", "hfl", "hlr", "plh", "phl"} {
+		s, before := newRun(t), ""
+		for _, step := range order {
+			switch step {
+			case 'l':
+				s.callsWith("a", inDash)
+			case 'p': // the call's hook, before the log
+				s.event("PreToolUse", `,"cwd":"/w","tool_name":"Bash","tool_use_id":"a","tool_input":{"command":"ls"}`)
+			case 'f': // a forged line
+				s.callsWith("a", "")
+			case 'o':
+				s.ends("a")
+			case 'h':
+				s.requests("7", "/w")
+				p, _ := s.f.HeldBy("7")
+				before = p.ID
+			case 'r':
+				s.restart(t)
+			}
+		}
+		p, ok := s.f.HeldBy("7")
+		if got := s.held("7"); ok && !strings.Contains(got, `shell: "sh"`) || strings.Index(order, "l") > strings.Index(order, "h") && p != nil && p.ID == before {
+			t.Errorf("%s: the hook waits for %q", order, got)
+		}
+		if !ok && !strings.Contains(order, "o") {
+			t.Errorf("%s: no prompt has the hook", order)
+		}
+		s.release("7")
+		for _, text := range s.stays() {
+			if !strings.Contains(text, `shell: "sh"`) {
+				t.Errorf("%s: a key answers %q", order, text)
+			}
+		}
+	}
+}
+
+// TestShellAfterAnother: an agent runs a command in one shell, and then in another. A key answers each dialog.
+func TestShellAfterAnother(t *testing.T) {
+	for _, first := range []string{"", inDash} {
+		s := newRun(t)
+		for i, fields := range []string{first, map[string]string{"": inDash, inDash: ""}[first]} {
+			id := string(rune('a' + i))
+			s.callsWith(id, fields)
+			s.requests("7", "/w")
+			s.release("7")
+			p := s.dialog()
+			if all := s.answerable(); !slices.Equal(all, []string{map[string]string{"": "", inDash: inSh}[fields]}) {
+				t.Errorf("call %d with %q: a key answers %q", i, fields, all)
+			}
+			s.f.Answered(p.ID, true)
+			s.show(s.works)
+			s.ends(id)
+		}
+	}
+}
+
+// TestManyShells: with more variants of a command than a prompt names, no hook waits for it.
+func TestManyShells(t *testing.T) {
+	s := newRun(t)
+	for i := range 20 {
+		s.callsWith(string(rune('a'+i)), `,\"shell\":\"sh`+strings.Repeat("h", i)+`\"`)
+	}
+	s.requests("7", "/w")
+	if s.f.Holds("7") {
+		t.Error("the hook waits")
+	}
+}
+
+// TestShellWithoutRoom: another process has so many calls reported that the true one has no room. The prompt says that it may be
+// about such a call.
+func TestShellWithoutRoom(t *testing.T) {
+	for fields, want := range map[string]string{inDash: "no room to keep", "": orInDir} {
+		s := newRun(t)
+		s.callsWith("a", fields)
+		if fields == "" {
+			s.callsWith("b", inDash)
+		}
+		s.ends("a")
+		for i := range 700 {
+			s.line(`{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"echo ` + strconv.Itoa(i) + `\"` + strings.Replace(fields, "sh\\", "zsh\\", 1) + `}","call_id":"x"}`)
+			s.line(`{"type":"function_call_output","call_id":"x"}`)
+		}
+		s.requests("7", "/w")
+		if got := s.held("7"); !strings.Contains(got, want) {
+			t.Errorf("%q: the hook waits for %q", fields, got)
+		}
+	}
+}
+
+// TestShellOfAPatch: no shell runs a patch, so its prompt doesn't name one.
+func TestShellOfAPatch(t *testing.T) {
+	const patch = `*** Begin Patch\n*** Add File: x\n+a\n*** End Patch`
+	s := newRun(t)
+	s.line(`{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"apply_patch <<'EOF'\\n` + strings.ReplaceAll(patch, `\n`, `\\n`) + `\\nEOF\"` + inDash + `}","call_id":"a"}`)
+	s.event("PreToolUse", `,"cwd":"/w","tool_name":"Bash","tool_use_id":"a","tool_input":{"command":"apply_patch <<'EOF'\n`+patch+`\nEOF"}`)
+	for _, f := range hook(t, "PermissionRequest", `,"cwd":"/w","tool_name":"apply_patch","tool_input":{"command":"`+patch+`"}`) {
+		f.Hook = "7"
+		s.apply(f)
+	}
+	if p, ok := s.f.HeldBy("7"); !ok || agent.Value(p.Text) != "" {
+		t.Errorf("the hook waits for %+v", p)
+	}
+}

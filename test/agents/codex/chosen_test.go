@@ -1,0 +1,50 @@
+//go:build agents
+
+package codex
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"berth/test/agents/modelapi"
+	"berth/test/agents/testbed"
+)
+
+// TestShellOfACommand: the model chooses the shell of a command, which no hook reports and no dialog draws. This command makes a
+// file in dash, and not in bash. The first id of the prompt shows the shell, which the session log has, also at the dialog.
+func TestShellOfACommand(t *testing.T) {
+	for _, way := range []string{"hook", "keys"} {
+		for _, shell := range []string{"sh", ""} {
+			t.Run(strings.TrimSuffix(way+" "+shell, " "), func(t *testing.T) {
+				l := newLab(t, Ready())
+				l.Is("idle")
+				in := map[string]any{"cmd": "false &>/dev/null && touch made.txt", "sandbox_permissions": "require_escalated", "justification": "May it?"}
+				want := "May it?"
+				if shell != "" {
+					in["shell"], want = shell, want+"\n\nshell: \"sh\""
+				}
+				l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{modelapi.Say(modelapi.Tool("exec_command", in)), modelapi.Say(modelapi.Text("Finished."))}})
+				l.Nudge("please make it")
+				p := l.PromptUntil("with its shell", func(p testbed.Shown) bool { return p.Tool == "Bash" })
+				words := []string{"--prompt", p.ID, "accept"}
+				if way == "keys" {
+					l.Attach()
+					words = append([]string{"--takeover"}, words...)
+					p = l.PromptUntil("at its dialog, with its shell", func(now testbed.Shown) bool {
+						return now.ID == p.ID && now.Ready && now.Channel == way
+					})
+				}
+				if p.Text != want {
+					t.Errorf("it asks %q, want %q", p.Text, want)
+				}
+				l.Respond(way, "accepted", words...)
+				l.Is("idle")
+				if _, err := os.Stat(filepath.Join(l.home.Workspace, "made.txt")); (err == nil) != (shell != "") {
+					t.Errorf("in the shell %q: %v", shell, err)
+				}
+			})
+		}
+	}
+}
