@@ -69,6 +69,20 @@ func ReadCommand(raw json.RawMessage) (command, says string, err error) {
 // Changes reports whether the tool changes a file.
 func (t Tools) Changes(tool string) bool { return tool != "" && (tool == t.Write || tool == t.Edit) }
 
+// WithCommand returns a command's input with the command that its permission names, and whether the input has another one or
+// none.
+func WithCommand(input json.RawMessage, command string) (raw json.RawMessage, other bool) {
+	in, err := agent.ReadInput(input)
+	if err == nil && in.Words("command") == command {
+		return input, false
+	}
+	if in == nil {
+		in = agent.Input{}
+	}
+	in["command"] = agent.Encoded(command)
+	return agent.Encoded(in), true
+}
+
 // Subject reads the command or the change of a file from a tool's input.
 func (t Tools) Subject(p *agent.Request) (agent.Subject, bool) {
 	if p.Type != agent.PromptPermission {

@@ -1,6 +1,7 @@
 package opencode_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -316,6 +317,52 @@ func TestCutLines(t *testing.T) {
 		})
 		if got := (opencode.Driver{}).Undrawn("edit", report(t, string(payload)).Request.Raw, "/ws"); got != c.want {
 			t.Errorf("%s: %s\nwant %s", name, got, c.want)
+		}
+	}
+}
+
+// TestOneOfSeveralCalls: opencode doesn't say which of several calls of one id a permission is for. Each permission is a prompt with
+// its own hook, and names all of them. The end of those calls isn't its end.
+func TestOneOfSeveralCalls(t *testing.T) {
+	const calls = `[{"tool":"write","input":{"filePath":"/x/evil.txt","content":"a"}},{"tool":"read","input":{"filePath":"/x/notes.txt"}}]`
+	of := func(event, request, more string) string {
+		return `{"event":"` + event + `","session":"ses_1","permission":"external_directory","patterns":["/x/*"],"metadata":{"filepath":"/x/a"},` +
+			`"call":"x:0 ` + request + `","input":{"one of these calls":` + calls + `}` + more + `}`
+	}
+	both := []string{"h1 " + of("permission.asked", "per_1", ""), "h2 " + of("permission.asked", "per_2", "")}
+	over := `{"event":"tool.after","session":"ses_1","tool":"read","call":"x:0","status":"completed","input":{}}`
+	for left, more := range [][]string{
+		2: {over},
+		1: {over, of("permission.replied", "per_1", `,"reply":"once"`)},
+		0: {of("permission.replied", "per_1", `,"reply":"once"`), of("permission.replied", "per_2", `,"reply":"always"`)},
+	} {
+		f := folded(t, nil, slices.Concat(both, more)...)
+		open := f.Status().Requests
+		if len(open) != left {
+			t.Fatalf("%d prompts are open, want %d", len(open), left)
+		}
+		for i, p := range open {
+			if d, _ := f.Pending(p.ID); d.Hook != fmt.Sprintf("h%d", 3-left+i) || !strings.Contains(agent.Value(p.Text), calls) || p.InPart() {
+				t.Errorf("%d left: the hook %q, %+v", left, d.Hook, p)
+			}
+		}
+	}
+	if f := report(t, of("permission.replied", "per_1", `,"reply":"once"`)); f.Kind != agent.ToolEnded { // and no call begins
+		t.Errorf("the answer is %+v", f)
+	}
+	for _, payload := range []string{
+		of("permission.asked", "per_1", ""),
+		strings.NewReplacer("external_directory", "bash", `"filepath":"/x/a"`, `"command":"ls"`).Replace(of("permission.asked", "per_1", "")),
+		strings.NewReplacer("external_directory", "edit").Replace(of("permission.asked", "per_1", "")),
+		strings.NewReplacer("external_directory", "webfetch", "filepath", "url").Replace(of("permission.asked", "per_1", "")),
+		strings.NewReplacer("external_directory", "server_tool").Replace(of("permission.asked", "per_1", "")),
+	} {
+		p := folded(t, nil, "h1 "+payload).Status().Requests[0]
+		if text := strings.ReplaceAll(agent.Value(p.Text), `\"`, `"`); !strings.Contains(text, calls) {
+			t.Errorf("%s: %q", payload, text)
+		}
+		if s, ok := (opencode.Driver{}).Subject(p); ok && len(s.Arguments) == 0 {
+			t.Errorf("%s is about %+v alone", payload, s)
 		}
 	}
 }

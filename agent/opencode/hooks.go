@@ -86,7 +86,7 @@ func (Driver) Hook(payload []byte) ([]agent.Fact, error) {
 	}
 	e.fill(&f)
 	facts := []agent.Fact{f}
-	if e.Name == "permission.replied" && f.Kind == agent.ToolEnded { // its prompt is over, and the call goes on
+	if e.Name == "permission.replied" && f.Kind == agent.ToolEnded && e.Tool != "" { // its prompt is over, and the call goes on, if it is known
 		e.starts(&f)
 		facts = append(facts, f)
 	}

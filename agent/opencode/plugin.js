@@ -9,7 +9,7 @@ import { appendFileSync, existsSync } from "node:fs"
 export const Berth = async ({ client }) => {
   if (!process.env.BERTH_HOOK_SOCKET || (berth.user && process.env.BERTH_HOOKS) || !existsSync(berth.hook)) return {}
   const families = new Map() // of conversations: the id of the parent, "" without one, and the kind of agent
-  const calls = new Map() // tool calls that have not ended, by conversation and id: two subagents may have calls of one id
+  const calls = new Map() // the tool calls of the current step, by conversation and id: two subagents may have calls of one id
   const asked = new Map() // permissions without a reply, by id: the call that each is for
   const hooks = new Map() // hooks that wait for an answer, by the request's id
   const talks = new Map() // of conversations: what is known of the current turn
@@ -53,7 +53,33 @@ export const Berth = async ({ client }) => {
   const tell = (body) => report(["--tell"], body, 10_000)
   const wait = async (file, body) => parse(await report(file ? ["--ask", "15s", "5s", "--if", file] : ["--tell"], body, 30_000)) // reports only, if the file isn't there
 
+  // Some models give several calls of a step one id. opencode doesn't say which of them a permission or an end is for. So
+  // each is kept until its step is over, and a permission may be for any of them.
   const callKey = (conversation, call) => `${conversation} ${call}`
+  const begins = (key, call) => {
+    if (!calls.has(key)) calls.set(key, { all: [], over: 0 })
+    calls.get(key).all.push(call)
+  }
+  // ends counts the end of a call, and reports whether it is that of the last call with its id.
+  const ends = (key) => {
+    const of = calls.get(key)
+    const told = of?.all.filter((c) => c.told).length
+    return of && of.over < told && ++of.over === told
+  }
+  // forget forgets the calls of a step that is over. Those whose reports wait are of the next one.
+  const forget = (conversation) => {
+    for (const [key, of] of calls) {
+      if (!key.startsWith(callKey(conversation, ""))) continue
+      Object.assign(of, { all: of.all.filter((c) => !c.told), over: 0 })
+      if (!of.all.length) calls.delete(key)
+    }
+  }
+  // subject is what a permission is for. With several calls it is a call of its own, so that its end is not theirs.
+  const subject = ({ id, sessionID, tool }) => {
+    const all = calls.get(callKey(sessionID, tool?.callID))?.all ?? []
+    if (all.length < 2) return { call: tool?.callID, tool: all[0]?.tool, input: all[0]?.input }
+    return { call: `${tool.callID} ${id}`, input: { "one of these calls": all.map(({ tool, input }) => ({ tool, input })) } }
+  }
   const parse = (text) => {
     try {
       return JSON.parse(text)
@@ -162,6 +188,7 @@ export const Berth = async ({ client }) => {
     },
     "session.idle": async ({ sessionID: id }) => {
       const t = talk(id)
+      forget(id)
       if (!t.busy && !(t.gate && t.error)) return
       talks.delete(id)
       const body = { event: "idle", ...(await from(id)), turn: t.turn, took: [...t.took.values()], text: t.text, error: t.error, stopped: !!(t.rejected || t.retries) }
@@ -185,6 +212,7 @@ export const Berth = async ({ client }) => {
         t.rejected = ""
         await tell({ event: "step", ...(await from(info.sessionID)), turn: t.turn })
       }
+      if (!(info.id <= t.step)) forget(info.sessionID)
       t.step = info.id
       const text = t.texts.get(info.parentID)
       if (text !== undefined) {
@@ -197,14 +225,13 @@ export const Berth = async ({ client }) => {
     "message.part.updated": async ({ part }) => {
       const t = talk(part.sessionID)
       if (part.type === "text" && !t.users.has(part.messageID)) t.text = part.text
-      if (part.type !== "tool" || !calls.delete(callKey(part.sessionID, part.callID))) return
+      if (part.type !== "tool" || !ends(callKey(part.sessionID, part.callID))) return
       await tell({ event: "tool.after", ...(await from(part.sessionID)), tool: part.tool, call: part.callID, input: part.state.input, status: part.state.status })
     },
     "permission.asked": async (p) => {
       const { filediff, files, ...metadata } = p.metadata ?? {}
-      const call = calls.get(callKey(p.sessionID, p.tool?.callID))
+      const about = subject(p)
       const body = { event: "permission.asked", ...(await from(p.sessionID)), turn: talk(p.sessionID).turn, request: p.id, permission: p.permission, patterns: p.patterns, always: p.always }
-      const about = { call: p.tool?.callID, tool: call?.tool, input: call?.input }
       asked.set(p.id, about)
       Object.assign(body, { metadata, ...about })
       ask(body, (answer) => post(`/permission/${p.id}/reply`, answer))
@@ -241,10 +268,10 @@ export const Berth = async ({ client }) => {
       await next(() => starts(sessionID, text, message.id))
     },
     "tool.execute.before": async ({ tool, sessionID, callID }, { args }) => {
-      await next(async () => {
-        calls.set(callKey(sessionID, callID), { tool, input: args })
-        await tell({ event: "tool.before", ...(await from(sessionID)), tool, call: callID, input: args })
-      })
+      const call = { tool, input: args, told: false }
+      begins(callKey(sessionID, callID), call) // its permission needs it, also when its report is dropped
+      await next(async () => tell({ event: "tool.before", ...(await from(sessionID)), tool, call: callID, input: args }))
+      call.told = true
     },
     "experimental.chat.system.transform": async ({ sessionID }, { system }) => {
       const context = contexts.get(sessionID)

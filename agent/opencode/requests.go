@@ -53,13 +53,9 @@ func (e *event) permission() *agent.Request {
 	switch {
 	case e.Permission == toolShell && m.Command != "":
 		r.SetInput(m.Command)
-		if in, err := agent.ReadInput(e.Input); err != nil || in.Words("command") != m.Command {
+		raw, other := forks.WithCommand(e.Input, m.Command)
+		if r.Raw = raw; other && e.Tool != "" { // several calls are a field of the input that its dialog doesn't draw
 			add("input: ", agent.Compact(e.Input))
-			if in == nil {
-				in = agent.Input{}
-			}
-			in["command"] = agent.Encoded(m.Command)
-			r.Raw = agent.Encoded(in)
 		}
 	case e.Permission == toolEdit && m.File != "":
 		r.SetInput(m.File)
@@ -90,11 +86,11 @@ type change struct {
 }
 
 // steps are the heads of a patch, and the lines of the new text that the diff doesn't show as they are written. For a tool whose input
-// isn't known to Berth they are the whole input.
+// isn't known to Berth, and for one of several calls, they are the whole input.
 func (e *event) steps(diff string) string {
 	in, err := agent.ReadInput(e.Input)
 	switch patch := in.Words("patchText"); {
-	case e.Tool == "":
+	case e.Tool == "" && e.Call == "":
 		return ""
 	case err == nil && e.Tool == toolWrite:
 		return forks.CutOfWrite(diff, "content", in.Words("content"))

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"berth/test/agents/host"
+	"berth/test/agents/modelapi"
 	"berth/test/agents/testbed"
 )
 
@@ -177,4 +178,35 @@ func TestCallsOfOneID(t *testing.T) {
 		}
 	}
 	l.Is("idle")
+}
+
+// TestSeveralOfOneID: a step writes one file and reads another, by calls of one id. opencode doesn't say which one it asks about, so each
+// of the two prompts names both, and each answer allows one call.
+func TestSeveralOfOneID(t *testing.T) {
+	l := begin(t, "--env", `OPENCODE_CONFIG_CONTENT={"permission":{"edit":"allow"}}`)
+	dir, err := os.MkdirTemp("/var/tmp", "berth-beside-")
+	testbed.Check(t, err)
+	t.Cleanup(func() { testbed.Check(t, os.RemoveAll(dir)) })
+	notes, written := filepath.Join(dir, "notes.txt"), filepath.Join(dir, "written.txt")
+	testbed.Check(t, os.WriteFile(notes, []byte("notes\n"), 0o644))
+	writes := modelapi.Tool("write", map[string]any{"filePath": written, "content": "text\n"})
+	reads := modelapi.Tool("read", map[string]any{"filePath": notes})
+	writes.ID, reads.ID = "functions.x:0", "functions.x:0"
+	l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{modelapi.Say(writes, reads), modelapi.Say(reads), modelapi.Say(modelapi.Text("Finished."))}})
+	last := testbed.Shown{}
+	for i := range 3 {
+		if i == 0 {
+			last = prompt(l, "hook", "please go")
+		} else {
+			last = l.PromptUntil("the next one", func(p testbed.Shown) bool { return p.ID != last.ID && p.Ready && p.OnScreen })
+		}
+		if both := i < 2; !strings.Contains(last.Text, notes) || strings.Contains(last.Text, "one of these calls") != both || strings.Contains(last.Text, written) != both {
+			t.Errorf("prompt %d asks %+v", i, last)
+		}
+		l.Respond("hook", "accepted", "--prompt", last.ID, "accept")
+	}
+	l.Is("idle")
+	if _, err := os.Stat(written); err != nil {
+		t.Error(err)
+	}
 }

@@ -46,6 +46,11 @@ const first = says("hello", "msg_1")
 // TestPlugin runs the plugin in opencode's own runtime, with a hook program that fails.
 func TestPlugin(t *testing.T) {
 	const ends = "await first\nemit('session.idle')\n"
+	const calls = `await first
+const before = (command) => plugin["tool.execute.before"]({ tool: "bash", sessionID: id, callID: "bash:0" }, { args: { command } })
+const asks = (id) => emit("permission.asked", { id, permission: "bash", tool: { callID: "bash:0" } })
+const ends = (command) => emit("message.part.updated", { part: { type: "tool", sessionID: id, callID: "bash:0", tool: "bash", state: { status: "completed", input: { command } } } })
+`
 	for name, c := range map[string]struct {
 		files  map[string]string
 		script string
@@ -69,6 +74,21 @@ await calls("ses_3", "two")
 emit("message.part.updated", { part: { type: "tool", sessionID: "ses_3", callID: "bash:0", tool: "bash", state: { status: "completed", input: { command: "two" } } } })
 emit("permission.asked", { sessionID: "ses_2", id: "per_1", permission: "bash", tool: { callID: "bash:0" } })`,
 			"conversation turn tool.before:one tool.before:two tool.after:two permission.asked:one"},
+		"two calls of one id": {nil, calls + `await Promise.all([before("one"), before("two")])
+asks("per_1")`, "conversation turn tool.before:one tool.before:two permission.asked:one|two:bash:0_per_1"},
+		"and one is over": {nil, calls + `await Promise.all([before("one"), before("two")])
+ends("two")
+asks("per_1")`, "conversation turn tool.before:one tool.before:two permission.asked:one|two:bash:0_per_1"},
+		"and both are over": {nil, calls + `await Promise.all([before("one"), before("two")])
+ends("two")
+ends("one")
+ends("one")`, "conversation turn tool.before:one tool.before:two tool.after:one"},
+		"a call with the id of the step before": {nil, calls + `await before("one")
+ends("one")
+emit("message.updated", { info: { sessionID: id, id: "msg_2", role: "assistant", time: {} } })
+await before("two")
+emit("message.updated", { info: { sessionID: id, id: "msg_2", role: "assistant", time: {} } })
+asks("per_1")`, "conversation turn tool.before:one tool.after:one tool.before:two permission.asked:two"},
 		"a folder that is gone": {nil, "rmSync(new URL('./run', import.meta.url), { recursive: true })\n" + ends, "conversation turn idle"},
 		"thousands of parts while a report hangs": {map[string]string{"held": ""}, `for (let i = 0; i < 5000; i++) emit("message.part.updated", { part: { type: "text", text: "x", sessionID: id } })
 emit("session.idle")
@@ -121,7 +141,11 @@ func reported(t *testing.T, file string) string {
 		var r struct {
 			Event string
 			Error *struct{ Name string }
-			Input struct{ Command string }
+			Call  string
+			Input struct {
+				Command string
+				OneOf   []struct{ Input struct{ Command string } } `json:"one of these calls"`
+			}
 		}
 		testbed.Check(t, json.Unmarshal(line, &r))
 		if r.Error != nil {
@@ -129,6 +153,12 @@ func reported(t *testing.T, file string) string {
 		}
 		if r.Input.Command != "" {
 			r.Event += ":" + r.Input.Command
+		}
+		for i, one := range r.Input.OneOf {
+			r.Event += string(":|"[min(i, 1)]) + one.Input.Command
+		}
+		if len(r.Input.OneOf) > 0 {
+			r.Event += ":" + strings.ReplaceAll(r.Call, " ", "_")
 		}
 		all = append(all, r.Event)
 	}
