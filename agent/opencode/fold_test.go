@@ -366,3 +366,13 @@ func TestOneOfSeveralCalls(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownCall: a permission whose call the plugin doesn't know is a part of what is asked.
+func TestUnknownCall(t *testing.T) {
+	for known, payload := range map[bool]string{true: command, false: strings.Replace(command, `,"tool":"bash","input":{"command":"touch one.txt","description":"d","workdir":"/tmp"}`, "", 1)} {
+		p := folded(t, nil, "h1 "+payload).Status().Requests[0]
+		if p.InPart() == known || strings.Contains(agent.Value(p.Text), "It isn't known which call this is for") == known {
+			t.Errorf("known: %v, %+v", known, p)
+		}
+	}
+}

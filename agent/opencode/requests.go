@@ -73,10 +73,17 @@ func (e *event) permission() *agent.Request {
 		r.SetInput(patterns)
 		add("input: ", forks.Escaped(agent.Compact(e.Input)))
 	}
+	if e.Call != "" && e.Tool == "" && len(e.Input) == 0 {
+		add("", unknownCall)
+		r.SetInPart()
+	}
 	add("Allow always covers, until opencode ends:\n- ", strings.Join(e.Always, "\n- "))
 	r.Text = agent.Pointer(strings.Join(more, "\n"))
 	return r.Clone()
 }
+
+// unknownCall is in the text of a permission whose call the plugin doesn't know.
+const unknownCall = "It isn't known which call this is for, so what else that call does isn't shown."
 
 // change is a change of a file as a permission's input has it. Steps are what its diff leaves out.
 type change struct {

@@ -89,6 +89,11 @@ emit("message.updated", { info: { sessionID: id, id: "msg_2", role: "assistant",
 await before("two")
 emit("message.updated", { info: { sessionID: id, id: "msg_2", role: "assistant", time: {} } })
 asks("per_1")`, "conversation turn tool.before:one tool.after:one tool.before:two permission.asked:two"},
+		"a call while thousands of reports wait": {map[string]string{"held": ""}, `for (let i = 0; i < 2100; i++) emit("session.updated", { info: { id } })
+` + strings.Replace(calls, "await first", "", 1) + `const began = before("one")
+rmSync(new URL("./held", import.meta.url))
+await began
+asks("per_1")`, "conversation turn permission.asked:one"},
 		"a folder that is gone": {nil, "rmSync(new URL('./run', import.meta.url), { recursive: true })\n" + ends, "conversation turn idle"},
 		"thousands of parts while a report hangs": {map[string]string{"held": ""}, `for (let i = 0; i < 5000; i++) emit("message.part.updated", { part: { type: "text", text: "x", sessionID: id } })
 emit("session.idle")
