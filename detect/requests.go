@@ -333,7 +333,7 @@ const callsKept = 64
 func (f *Fold) toolStarted(fact *agent.Fact) {
 	m := &f.m
 	f.explains(fact)
-	defer f.completes(fact)
+	defer f.nameLogged(fact)
 	for i := range m.Calls {
 		if c := &m.Calls[i]; c.ID == fact.Call && c.ID != "" && !c.isElse(fact) && !f.asksElse(c, fact) {
 			c.Hooked = c.Hooked || fact.Source == agent.SourceHook

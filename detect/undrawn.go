@@ -385,8 +385,8 @@ func (f *Fold) nameForgotten(p *agent.Request) {
 	}
 }
 
-// completes names a newly logged call in the prompts that a hook reported before the log had the call. The result is another prompt.
-func (f *Fold) completes(logged *agent.Fact) {
+// nameLogged names a newly logged call in the prompts that a hook reported before the log had the call. The result is another prompt.
+func (f *Fold) nameLogged(logged *agent.Fact) {
 	for _, r := range f.m.Requests {
 		if !r.Told || r.Given || r.Agent != logged.Agent || r.Over != nil && !r.Over.Denied {
 			continue
