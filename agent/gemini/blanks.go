@@ -102,7 +102,7 @@ func (g *groups) add(name string, line int) {
 	g.lines[name] = append(g.lines[name], line)
 }
 
-// of says which lines of the field are in which group.
+// of are the lines about the field, one for each group.
 func (g *groups) of(field string) (all []string) {
 	for _, name := range g.names {
 		all = append(all, fmt.Sprintf("%s, %s: %s", field, ranges(g.lines[name]), name))
