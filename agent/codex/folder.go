@@ -54,9 +54,9 @@ func located(input json.RawMessage, dir string) json.RawMessage {
 	return inFolder(rest, wholePath(agent.Value(folder), dir))
 }
 
-// Undrawn is the folder, if it isn't the session's, and how a command's call chose to run it. Of a tool whose dialog isn't a command's or an edit's it is the fields that the dialog
-// doesn't draw as they are: it has one blank for all blanks and line breaks, and none at the ends. It may leave out control,
-// direction and zero-width characters. It draws a text as it draws a number.
+// Undrawn is the folder, if it isn't the session's, and how a command's call chose to run it. Of a tool whose dialog isn't a
+// command's or an edit's it is the fields that the dialog doesn't draw as they are: it has one blank for all blanks and line breaks,
+// and none at the ends. It may leave out control, direction and zero-width characters. It draws a text as it draws a number.
 func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 	fields, err := agent.ReadInput(input)
 	if err != nil {
