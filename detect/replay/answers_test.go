@@ -448,7 +448,9 @@ func (w *world) honest(answered map[string]bool, shown, told call) {
 	if d := w.reading().Dialog; !w.waits(shown) && (d == nil || d.Cut) {
 		return
 	}
-	if !w.waits(shown) && undrawn.Replace(told.command) != told.command {
+	blanks := func(c call) string { return strings.Join(strings.Fields(c.command), "") }
+	alike := shown.tool != "Form" && told.command != shown.command && blanks(told) == blanks(shown) // blanks are drawn alike
+	if !w.waits(shown) && (alike || undrawn.Replace(told.command) != told.command) {
 		return // the dialog may be that one's, so a person at the terminal has to answer
 	}
 	if !answered[shown.String()] {
