@@ -125,7 +125,21 @@ func TestDrawnForms(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, p)
 		}
 	}
-	s := newForgery(t) // its hook was ended before it reported
+	s := newForgery(t) // a client was attached when it came, so its hook never waited
+	facts, err := claude.Driver{}.Hook([]byte(strings.Replace(elicitation, "%q", `"Continue?"`, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.hook(`{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt_id":"t","prompt":"x"}`, "")
+	facts[0].Released, facts[0].Time = true, s.step()
+	s.f.Apply(facts[0])
+	drawn := formOf(80, "Continue?")
+	s.show(drawn)
+	s.pass(2 * time.Second)
+	if p := s.f.Status().Request; p == nil || !s.keyed(p.ID, drawn.Dialog) {
+		t.Errorf("drawn for a client: %+v", p)
+	}
+	s = newForgery(t) // its hook was ended before it reported
 	s.hook(`{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt_id":"t","prompt":"x"}`, "")
 	r := formOf(80, "Continue?")
 	s.show(r)
