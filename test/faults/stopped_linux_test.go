@@ -86,10 +86,10 @@ func (p *pane) keys(names ...string) {
 
 // TestClientStopped stops a client that decides the session's size while the session prints.
 func TestClientStopped(t *testing.T) {
-	size := int64(200 << 20)
+	size := int64(80 << 20) // ten times what the server's memory may grow by
 	if testing.Short() {
 		size = 40 << 20
-		t.Log("40 MB instead of 200 MB, for -short")
+		t.Log("40 MiB instead of 80 MiB, for -short")
 	}
 	h := newHost(t, fast)
 	h.start()

@@ -15,6 +15,7 @@ import (
 // TestPlanChanges: any process can change a plan's file while the plan is asked, or make one for a plan without words. What was shown
 // is approved.
 func TestPlanChanges(t *testing.T) {
+	t.Parallel()
 	for name, words := range map[string]string{"words": "# A plan\n", "no-words": ""} {
 		t.Run(name, func(t *testing.T) {
 			file := ""
@@ -66,6 +67,7 @@ func TestNotesOfAQuestion(t *testing.T) {
 
 // TestSedDrawnAsAnEdit: 2.1.197 draws a command of sed as the change that it would make in its file. The answer goes to the command.
 func TestSedDrawnAsAnEdit(t *testing.T) {
+	t.Parallel()
 	for _, isolate := range []string{"hooks", "none"} {
 		t.Run(isolate, func(t *testing.T) {
 			l := newStartLab(t, Ready(), nil)

@@ -188,6 +188,7 @@ func TestGroomServerKilled(t *testing.T) {
 // TestTerminalSetup: Claude asks about key bindings only in some terminals, which the
 // environment names. Berth answers no; a person may answer either.
 func TestTerminalSetup(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ terminal, way, outcome string }{
 		{"vscode", "groom", ""}, {"zed", "deny", "denied"}, {"alacritty", "option 2", "denied"}, {"vscode", "accept", "accepted"}, {"zed", "option 1", "accepted"},
 	} {

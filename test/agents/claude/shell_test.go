@@ -12,6 +12,7 @@ import (
 
 // TestInAShell starts Claude Code in a shell, as a person does, without Berth's hooks and with those of init.
 func TestInAShell(t *testing.T) {
+	t.Parallel()
 	for name, hooks := range map[string]bool{"plain": false, "init": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -40,6 +41,7 @@ func TestInAShell(t *testing.T) {
 
 // TestByOthersInAShell starts Claude Code in a shell by npx, and as another OS user.
 func TestByOthersInAShell(t *testing.T) {
+	t.Parallel()
 	for name, hooks := range map[string]bool{"plain": false, "init": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -49,6 +49,7 @@ func (l *lab) choosesSignIn(way string) {
 // TestSignedIn goes through a sign-in that is accepted, with both kinds of
 // account: at the first start of an empty home, and from the composer.
 func TestSignedIn(t *testing.T) {
+	t.Parallel()
 	for _, way := range []string{"1", "2"} {
 		for _, seed := range []Seed{{}, {Onboarded: true, Trusted: true}} {
 			name := "first start, option " + way

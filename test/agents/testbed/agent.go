@@ -65,6 +65,7 @@ type Scenario struct {
 
 // Run runs all scenarios. Those that the agent can't run are left out: the table says why.
 func (a *Agent) Run(t *testing.T) {
+	t.Parallel()
 	for _, s := range Scenarios {
 		if s.Without[a.Name] != "" {
 			continue
