@@ -12,6 +12,9 @@ import (
 // session log has them.
 var chosen = []string{"shell", "login", "tty"}
 
+// anyShell is in the text of a subagent's command: its call is in a session log of its own.
+const anyShell = "shell: chosen by the subagent, and not known here"
+
 // usual are values that do the same as no field.
 var usual = map[string]string{"login": "true", "tty": "false"}
 

@@ -67,6 +67,27 @@ func TestShellOfACommand(t *testing.T) {
 	}
 }
 
+// TestShellOfASubagent: the log of a subagent isn't read. Its command's prompt says that the shell isn't known, also once the hook is
+// gone.
+func TestShellOfASubagent(t *testing.T) {
+	const sub = `,"agent_id":"x","agent_type":"y","cwd":"/w","tool_name":"Bash"`
+	const want = "\nshell: chosen by the subagent, and not known here"
+	s := newRun(t)
+	s.event("PreToolUse", sub+`,"tool_use_id":"2","tool_input":{"command":"ls"}`)
+	for _, f := range hook(t, "PermissionRequest", `,"turn_id":"`+s.turn+`"`+sub+`,"tool_input":{"command":"ls","description":"May I?"}`) {
+		f.Hook = "7"
+		s.apply(f)
+	}
+	if got := s.held("7"); got != want {
+		t.Errorf("the hook waits for %q", got)
+	}
+	s.release("7")
+	s.dialog()
+	if all := s.answerable(); !slices.Equal(all, []string{want}) {
+		t.Errorf("at its dialog a key answers %q", all)
+	}
+}
+
 // TestShellBesideAFolder: a prompt shows both.
 func TestShellBesideAFolder(t *testing.T) {
 	s := newRun(t)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"berth/agent"
 )
@@ -97,6 +98,9 @@ func (e *event) facts(f agent.Fact) []agent.Fact {
 		}
 		if commandAlone(e.Tool, e.Input) {
 			f.Input = withoutReason(e.Input)
+		}
+		if e.Agent != "" && e.Tool == toolCommand {
+			f.Request.Text = agent.Pointer(strings.TrimPrefix(agent.Value(f.Request.Text)+"\n"+anyShell, "\n"))
 		}
 	case "PreModelRequest":
 		// Codex calls the model again: all its tool calls have ended, and so has a failed attempt.
