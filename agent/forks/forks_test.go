@@ -106,3 +106,32 @@ func TestLongPath(t *testing.T) {
 		}
 	}
 }
+
+// TestUsedPath: a call's path may be another one than the file that it changes.
+func TestUsedPath(t *testing.T) {
+	tools := forks.Files("edit", "").LeavingOut(20, false).Escaping()
+	for called, used := range map[string]string{
+		`/w/a b`:            "",
+		`/w/a\b`:            "",
+		`/w/a\ b`:           `/w/a b`,
+		"/w/\\$x\\\\;":      `/w/$x\;`,
+		" /w/a\n\ufeff":     "/w/a",
+		"/w/a\u0085":        "",
+		"/w/.env\\\u00a0":   `/w/.env\`,
+		`/w/\[id\]/x.ts`:    `/w/[id]/x.ts`,
+		`/w/long\,/er.file`: `/w/long,/er.file`,
+	} {
+		want := ""
+		if used != "" {
+			want = "file_path: " + forks.Quoted(used)
+		} else {
+			used = called
+		}
+		if got := tools.Used(called); got != used {
+			t.Errorf("%q: %q is used, want %q", called, got, used)
+		}
+		if got := tools.LongPath(called, "/w"); got != want {
+			t.Errorf("%q: the line is %q, want %q", called, got, want)
+		}
+	}
+}

@@ -23,6 +23,7 @@ type Tools struct {
 	Main                 map[string]string // for other tools: the field that says what the tool does
 	PathLimit            int               // dialogs leave out folders of a longer path; 0: they don't
 	Blanks               bool              // dialogs leave out changes of blanks
+	Escaped              bool              // a path may have escapes as in a shell
 }
 
 // Files are the tools and fields of Gemini CLI, which Qwen Code has too. every is an edit's field for all places.
@@ -36,6 +37,12 @@ func Files(edit, every string) Tools {
 // LeavingOut are the tools of an agent whose dialogs leave out folders of a path with more characters, and changes of blanks.
 func (t Tools) LeavingOut(path int, blanks bool) Tools {
 	t.PathLimit, t.Blanks = path, blanks
+	return t
+}
+
+// Escaping are the tools of an agent that takes escapes as in a shell, and blanks at both ends, out of a path.
+func (t Tools) Escaping() Tools {
+	t.Escaped = true
 	return t
 }
 

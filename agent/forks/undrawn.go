@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"berth/agent"
+	"berth/agent/pattern"
 )
 
 // undrawnOfChange is what the dialog of a change of a file leaves out: characters that no agent draws, the folders of a
@@ -37,9 +38,27 @@ func Joined(texts ...string) string {
 	return strings.TrimPrefix(all.String(), "\n")
 }
 
-// LongPath is the line with the file's whole path, if the dialog leaves out folders of it: it is longer than the agent draws
-// it, which is relative to the session's folder if the file is below that.
-func (t Tools) LongPath(file, dir string) string {
+// escape matches a character of a path that Qwen Code takes the escape from.
+var escape = pattern.New("\\\\([ \t()[\\]{};|*?$`'\"#&<>!~,])")
+
+// trims reports whether JavaScript's trim takes the character away.
+func trims(r rune) bool { return r == '\ufeff' || unicode.IsSpace(r) && r != '\u0085' }
+
+// Used is the path of the file that a call with that path changes.
+func (t Tools) Used(file string) string {
+	if !t.Escaped {
+		return file
+	}
+	return escape.ReplaceAllString(strings.TrimFunc(file, trims), "$1")
+}
+
+// LongPath is the line with the file's whole path, if the call has another one, or if the dialog leaves out folders of it: it is
+// longer than the agent draws it, which is relative to the session's folder if the file is below that.
+func (t Tools) LongPath(called, dir string) string {
+	file := t.Used(called)
+	if file != called {
+		return t.File + ": " + Quoted(file)
+	}
 	shown := file
 	if rel, err := filepath.Rel(dir, file); err == nil && filepath.IsAbs(file) && filepath.IsLocal(rel) {
 		shown = rel

@@ -58,6 +58,7 @@ func TestChangeOfBlanks(t *testing.T) {
 	const many = "content: 2416 bytes, SHA-256 d10be39256e1eba1…: the dialog leaves out changes of blanks, and prompt --full has the whole"
 	for _, c := range []struct{ tool, input, head, want, full string }{
 		{"edit", edit, "Edit clean.py", lines, ""},
+		{"edit", strings.Replace(edit, "/w/", `/w/\\[id\\]/`, 1), "Edit [id]/clean.py", `file_path: "/w/[id]/clean.py"` + "\n" + lines, ""},
 		{"write_file", write, "WriteFile Writing to clean.py", many, write},
 	} {
 		for _, by := range []string{"the log", "a hook", "both", "a waiting hook"} {

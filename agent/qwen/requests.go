@@ -23,7 +23,7 @@ var planning = []string{"Yes, restore previous mode (default)", "Yes, and auto-a
 
 // tooling has the tools with a command or a file. Qwen Code compares a file without its blanks once another line differs, and draws
 // 80 characters of its path.
-var tooling = forks.Files(toolEdit, "replace_all").LeavingOut(80, true)
+var tooling = forks.Files(toolEdit, "replace_all").LeavingOut(80, true).Escaping()
 
 // titles are those of permissions with measured dialogs.
 var titles = map[string]string{toolShell: "Shell", toolWrite: askEdit, toolEdit: askEdit}
