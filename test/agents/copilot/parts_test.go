@@ -53,6 +53,31 @@ func TestPart(t *testing.T) {
 	l.Respond("keys", "denied", "--prompt", p.ID, "deny")
 }
 
+// TestPartWithoutItsLog: another process keeps Copilot's log from Berth, so a dialog about a path is a part of a call that isn't known.
+func TestPartWithoutItsLog(t *testing.T) {
+	l := newLab(t, Ready())
+	dir, err := os.MkdirTemp("/var/tmp", "berth")
+	check(t, err)
+	defer os.RemoveAll(dir)
+	touches := func(name string) modelapi.Block {
+		return modelapi.Tool("bash", map[string]any{"command": "touch " + dir + "/" + name + "; touch evil", "description": "Looks at it"})
+	}
+	p := l.calls(touches("first"), `command: "touch `+dir+`/first; touch evil"`)
+	l.Respond("keys", "denied", "--prompt", p.ID, "deny")
+	l.Is("idle")
+	logs, err := filepath.Glob(filepath.Join(l.home.Files, "session-state", "*", "events.jsonl"))
+	if err != nil || len(logs) != 1 {
+		t.Fatal(logs, err)
+	}
+	check(t, os.Rename(logs[0], logs[0]+".old"))
+	check(t, os.Symlink("/dev/null", logs[0]))
+	p = l.calls(touches("made"), "╯")
+	if status := l.Verb(&map[string]any{}, "", "respond", l.Name, "--prompt", p.ID, "accept"); status == 0 || p.Input != dir+"/made" {
+		t.Errorf("accept: %d at %+v", status, p)
+	}
+	l.Respond("keys", "accepted", "--prompt", p.ID, "--unseen", "accept")
+}
+
 // TestMovedFile: the dialog of a patch that moves a file names only where the file goes. The prompt's text has where it was, also of a file
 // that isn't UTF-8, or whose permission is longer than a line that Berth reads.
 func TestMovedFile(t *testing.T) {
