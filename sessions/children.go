@@ -50,6 +50,17 @@ func (r *Registry) likeParent(spec Spec, by Actor) Spec {
 	return spec
 }
 
+// takesFrom is a session that takes messages from one with that name, though none from the parent; nil for none. An agent
+// that chose such a name for its child would choose what that session is sent in the name.
+func (r *Registry) takesFrom(name string, parent *Session) *Session {
+	for _, s := range r.All() {
+		if name != "" && slices.Contains(s.Status().Peers, name) && s.ID() != parent.ID() && !r.MayTell(parent, s) {
+			return s
+		}
+	}
+	return nil
+}
+
 // child makes a spec that an agent asks for one of its session's children, or says
 // why there will be none. Whose child it is comes from where the caller descends
 // from, never from what it says. r.births.end follows where there may be one.
@@ -74,6 +85,9 @@ func (r *Registry) child(ctx context.Context, spec Spec, by Actor) (Spec, error)
 		return no("the session %s is at depth %d, and %d is the deepest there is", st.Name, st.Depth, maxDepth)
 	case spec.Name != "" && !strings.HasPrefix(spec.Name, st.Name+"-") && !strings.HasPrefix(spec.Name, st.Name+"."):
 		return no("a child of %s is called %s-... or %s.... : give it such a name, or none", st.Name, st.Name, st.Name)
+	}
+	if to := r.takesFrom(spec.Name, parent); to != nil {
+		return no("no child of %s may be called %s: the session %s has that name in its peers, and takes no messages from %s", st.Name, spec.Name, to.Status().Name, st.Name)
 	}
 	if spec.CwdReal != "" { // the agent may have put a link there since its right to the folder was checked
 		real, ok := r.folderOf(parent, spec.Cwd)

@@ -55,6 +55,26 @@ func TestFolderOfAChild(t *testing.T) {
 	}
 }
 
+// TestNameOfAChild: an agent gives its child no name that another session takes messages from, unless that takes the agent's own.
+func TestNameOfAChild(t *testing.T) {
+	p := open(t)
+	_, agent := p.lead(Children{Profiles: []string{"worker"}, Max: 4})
+	p.sh("other", "sleep 600", func(s *Spec) { s.Peers = []string{"lead-review", "tag:x"} })
+	p.sh("friend", "sleep 600", func(s *Spec) { s.Peers = []string{"lead", "lead-a"} })
+	start := func(name string) error {
+		_, err := p.reg.New(t.Context(), Spec{Name: name, Profile: "worker", Command: []string{"sleep", "600"}}, agent)
+		return err
+	}
+	if err := start("lead-review"); codeOf(err) != api.CodeDenied || !strings.Contains(err.Error(), "the session other has that name in its peers") {
+		t.Errorf("a name that another session trusts: %v", err)
+	}
+	for _, name := range []string{"lead-a", "lead-b", ""} {
+		if err := start(name); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
 // TestStartsOfAnAgent: an agent that ends its children may not start new ones
 // without end.
 func TestStartsOfAnAgent(t *testing.T) {
