@@ -43,6 +43,9 @@ func (f *Fold) equals(r *request) (n int) {
 // mayAlso begins a paragraph of a prompt's text that names a call that its dialog may be about.
 const mayAlso = "The dialog may be that of a call "
 
+// hadNoRoom is in the text of a prompt that may be about a call that was crowded out, or whose line in the log couldn't be read.
+const hadNoRoom = mayAlso + "that Berth had no room to keep, and that may do more than is shown."
+
 // onlyHook is in the text of a subagent's prompt that keys answer.
 const onlyHook = "Only a hook says what the dialog leaves out of this call, and another process can have sent that hook."
 
@@ -59,6 +62,12 @@ func alone(p *agent.Request) string {
 		}
 	}
 	return strings.Join(own, "\n\n")
+}
+
+// ofKept is a prompt's text without that paragraph, which says nothing about its call.
+func ofKept(p *agent.Request) string {
+	own := strings.Split(agent.Value(p.Text), "\n\n")
+	return strings.Join(slices.DeleteFunc(own, func(lines string) bool { return lines == hadNoRoom }), "\n\n")
 }
 
 // ofSeveral reports whether the prompt's text names another call.

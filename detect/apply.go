@@ -44,10 +44,18 @@ func (f *Fold) Tick(now time.Time) Result {
 // Unread handles a line of the session log that can't be read. Another process may have written the start of it, so
 // that the agent's own line, which may have had a call, became a part of it.
 func (f *Fold) Unread(now time.Time) Result {
-	f.begin(now)
 	if _, ok := f.driver.(agent.CallLogReader); ok {
+		f.begin(now)
 		f.unpast("")
 	}
+	return f.Skipped(now)
+}
+
+// Skipped handles a line of the session log that was too long to be read. It may have had a call.
+func (f *Fold) Skipped(now time.Time) Result {
+	f.begin(now)
+	f.m.Skipped = f.now
+	f.nameSkipped()
 	f.settle()
 	f.conclude()
 	return f.result
@@ -163,6 +171,7 @@ func (f *Fold) judge() agent.State {
 // conclude puts a change of the state into the result.
 func (f *Fold) conclude() {
 	m := &f.m
+	f.learnSkipped()
 	f.learnLogged()
 	f.learnPast()
 	f.learnAlike()

@@ -252,6 +252,9 @@ func (f *Fold) found() {
 	if rests(m.Plain) {
 		m.Plain = time.Time{}
 	}
+	if rests(m.Skipped) {
+		m.Skipped = time.Time{}
+	}
 	m.Forgotten = m.Forgotten && (len(m.Lost) > 0 || len(m.Unasked) > 0 || !bare(time.Time{}))
 }
 

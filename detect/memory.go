@@ -76,6 +76,7 @@ type prompts struct {
 	Lost      []*request // reported as over before a dialog showed them: see lose
 	Forgotten bool       // Lost was full: any dialog may belong to a forgotten prompt
 	Plain     time.Time  // when a call that does no more than is drawn was crowded out of Unasked
+	Skipped   time.Time  `json:",omitzero"` // when a line of the session log couldn't be read: it may have had a call
 	Opened    uint64
 	ClosedAt  time.Time         // when the last one was closed
 	TypedAt   time.Time         // when a key was pressed at the terminal

@@ -21,13 +21,13 @@ func (f *Fold) withUndrawn(fact *agent.Fact) *agent.Fact {
 // reportsMore reports whether a call has fields that its dialog doesn't draw, so that the seen prompt
 // didn't show them.
 func reportsMore(told, seen *agent.Request) bool {
-	return told.Type == agent.PromptPermission && told.Text != nil && (seen.Text == nil || *seen.Text != *told.Text)
+	return told.Type == agent.PromptPermission && told.Text != nil && (seen.Text == nil || ofKept(seen) != ofKept(told))
 }
 
 // namesElse reports whether the seen prompt's text names a call by what its dialog doesn't draw, and the reported call isn't that one.
 func (f *Fold) namesElse(seen, told *agent.Request, d *agent.Dialog) bool {
 	_, leavesOut := f.driver.(agent.UndrawnInputReader)
-	return leavesOut && told.Type == agent.PromptPermission && told.Text == nil && agent.Value(seen.Text) != agent.Value(f.driver.FromDialog(d).Text)
+	return leavesOut && told.Type == agent.PromptPermission && told.Text == nil && ofKept(seen) != agent.Value(f.driver.FromDialog(d).Text)
 }
 
 // learnUndrawn adds that to a prompt that was seen before a hook reported it. The result is
@@ -375,12 +375,9 @@ func (f *Fold) nameVariant(p *agent.Request, v variant) {
 	}
 }
 
-// hadNoRoom is in the text of a prompt that may be about a call that was crowded out.
-const hadNoRoom = mayAlso + "that Berth had no room to keep, and that may do more than is shown."
-
 // nameForgotten says so of a prompt that a call in the log could complete.
 func (f *Fold) nameForgotten(p *agent.Request) {
-	if _, is := f.variantOf(p, p); is && f.m.Forgotten {
+	if _, is := f.variantOf(p, p); is && (f.m.Forgotten || !f.m.Skipped.IsZero()) {
 		addLines(p, hadNoRoom)
 	}
 }

@@ -175,6 +175,25 @@ func TestUnreadLine(t *testing.T) {
 	}
 }
 
+// TestSkippedLine: a line of the session log was too long to be read. The prompt of a dialog that may be about the call in it says so,
+// and a key answers it, until the agent has rested.
+func TestSkippedLine(t *testing.T) {
+	for _, skipped := range []bool{false, true} {
+		s := newLogged(t)
+		s.logsCalls([]string{"Bash", `{"command":"ls","description":"List"}`})
+		if skipped {
+			s.f.Skipped(s.step())
+		}
+		r := asksOfCommand("List", "ls")
+		s.show(r)
+		s.pass(2 * time.Second)
+		all := s.f.Status().Requests
+		if len(all) != 1 || strings.Contains(text(all[0].Text), "had no room to keep") != skipped || !s.keyed(all[0].ID, r.Dialog) {
+			t.Errorf("skipped %v: %+v", skipped, all)
+		}
+	}
+}
+
 // TestDialogWithoutItsHook: the agent's hooks report its dialogs, so the hook of one that no hook reports was
 // ended or held up by another process. What that dialog leaves out isn't known.
 func TestDialogWithoutItsHook(t *testing.T) {

@@ -235,3 +235,52 @@ func TestShellOfAPatch(t *testing.T) {
 		t.Errorf("the hook waits for %+v", p)
 	}
 }
+
+// TestShellOfALongCall: the call's line in the session log is too long to be read, or no entry because another process has written
+// the start of it. The prompt says that it may be about such a call, until the agent rests. Keys answer its dialog, and it stays one
+// prompt.
+func TestShellOfALongCall(t *testing.T) {
+	const want = "The dialog may be that of a call that Berth had no room to keep"
+	for _, order := range []string{"ph", "pxh", "pxhr", "phx", "pyh", "phy", "pxrh", "plxh", "phxr", "px", "x", "xl"} {
+		s := newRun(t)
+		for _, step := range order {
+			switch step {
+			case 'l': // an equal call in the usual shell
+				s.callsWith("b", "")
+			case 'p':
+				s.event("PreToolUse", `,"cwd":"/w","tool_name":"Bash","tool_use_id":"a","tool_input":{"command":"ls"}`)
+			case 'x':
+				s.f.Skipped(s.now)
+			case 'y':
+				s.f.Unread(s.now)
+			case 'h':
+				s.requests("7", "/w")
+			case 'r':
+				s.restart(t)
+			}
+		}
+		says := strings.ContainsAny(order, "xy")
+		if got := s.held("7"); strings.Contains(order, "h") && strings.Contains(got, want) != says {
+			t.Errorf("%s: the hook waits for %q", order, got)
+		}
+		s.release("7")
+		p := s.dialog()
+		all := s.answerable()
+		if len(all) != 1 || strings.Count(all[0], want) != strings.Count(order, "x")+strings.Count(order, "y") {
+			t.Errorf("%s: a key answers %q", order, all)
+		}
+		s.stays()
+		if now := s.f.Status().Requests; len(now) != 1 || now[0].ID != p.ID {
+			t.Errorf("%s: prompt %s became %+v", order, p.ID, now)
+		}
+		s.f.Answered(p.ID, true)
+		s.show(s.works)
+		s.ends("a")
+		s.nextTurn()
+		s.callsWith("c", "")
+		s.requests("8", "/w")
+		if got := s.held("8"); got != "" {
+			t.Errorf("%s: after a rest a hook waits for %q", order, got)
+		}
+	}
+}

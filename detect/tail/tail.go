@@ -124,11 +124,11 @@ func (t *Tail) unchanged(info Info) bool {
 func (t *Tail) place(f File, info Info) error {
 	switch {
 	case t.file == "":
-		offset, err := t.beginning(f, info.Size)
+		begins, err := t.beginning(f, info.Size)
 		if err != nil {
 			return err
 		}
-		t.file, t.lines = info.ID, Assemble(Place{Offset: offset}, LineLimit)
+		t.file, t.lines = info.ID, Assemble(begins, LineLimit)
 		return nil
 	case info.ID == t.file && info.Size >= t.lines.At():
 		same, err := t.endsLine(f)
@@ -154,30 +154,30 @@ func (t *Tail) endsLine(f File) (bool, error) {
 	return before[0] == '\n', nil
 }
 
-// beginning is the offset after the last old line.
-func (t *Tail) beginning(f File, size int64) (int64, error) {
-	if t.old == nil {
-		return 0, nil
+// beginning is the place after the last old line. Lines before what is searched for that one count as one that is too long.
+func (t *Tail) beginning(f File, size int64) (Place, error) {
+	if t.old == nil || size == 0 {
+		return Place{}, nil
 	}
 	buf := make([]byte, min(block, size))
-	first := size
+	place := Place{Offset: size, Inside: true, Skipped: 1}
 	for end := size; end > 0 && size-end < lookBack; end -= int64(len(buf)) {
 		buf = buf[:min(block, end)]
 		from := end - int64(len(buf))
 		if _, err := f.ReadAt(buf, from); err != nil && !errors.Is(err, io.EOF) {
-			return 0, err
+			return Place{}, err
 		}
 		if at, ok := t.lastOld(buf, from == 0); ok {
-			return from + int64(at), nil
+			return Place{Offset: from + int64(at)}, nil
 		}
 		if from == 0 {
-			return 0, nil
+			return Place{}, nil
 		}
 		if at := bytes.IndexByte(buf, '\n'); at >= 0 {
-			first = from + int64(at) + 1
+			place.Offset, place.Inside = from+int64(at)+1, false
 		}
 	}
-	return first, nil
+	return place, nil
 }
 
 // lastOld is the offset in a piece of a file after the last of its whole lines that is old.

@@ -163,8 +163,17 @@ func TestBeginning(t *testing.T) {
 		t.Errorf("%d lines after the last old one, want 20001", len(got))
 	}
 	write(strings.Repeat(filler, 30))(d) // longer than lookBack
-	if got := look(t, New(d, "f", old), 64<<10); len(got) < 400_000 || len(got) > 430_000 || got[0] != "some line" {
-		t.Errorf("%d lines, the first %.20q", len(got), got[0])
+	long := New(d, "f", old)
+	if got := look(t, long, 64<<10); len(got) < 400_000 || len(got) > 430_000 || got[0] != "some line" || long.Mark().Skipped != 1 {
+		t.Errorf("%d lines, the first %.20q; %+v", len(got), got[0], long.Mark())
+	}
+	d = &disk{}
+	write("a\n" + strings.Repeat("x", lookBack+block))(d)
+	long = New(d, "f", old)
+	got := look(t, long, 64<<10)
+	write("y\nb\n")(d)
+	if got = append(got, look(t, long, 64<<10)...); !slices.Equal(got, []string{"b"}) || long.Mark().Skipped != 1 {
+		t.Errorf("%.20q after a line longer than what is searched; %+v", got, long.Mark())
 	}
 }
 

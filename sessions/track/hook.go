@@ -48,7 +48,7 @@ func (t *Track) hook(r hold.Record) (told loop.Outcome, err error) {
 					}
 				}
 				if !written && (wordless(f) || f.Hook != "") {
-					t.readLog() // it has the turn's last message by now, and the call that the agent asks about
+					t.readLogToItsEnd() // it has the turn's last message by now, and the call that the agent asks about
 				}
 				some, beside := t.applyHookFact(f, r.N, h.Ask)
 				e.Foreign = e.Foreign || some[0].Foreign

@@ -69,10 +69,11 @@ func (t *Track) readLog() {
 	t.env.Cured("read the session log")
 	if now := l.tail.Mark(); now.Skipped > before.Skipped {
 		t.env.Log.Warn("lines of the session log are too long and were skipped", "lines", now.Skipped-before.Skipped, "log", now.Path)
+		t.missed(d, d.fold.Skipped)
 	}
 }
 
-// readLogToItsEnd applies the rest of the log of a program that has ended.
+// readLogToItsEnd applies the rest of the log of a program that has ended, or up to the call that the agent asks about.
 func (t *Track) readLogToItsEnd() {
 	for range lastBatches {
 		if t.readLog(); t.d == nil || !t.d.files.log.more {
@@ -81,7 +82,7 @@ func (t *Track) readLogToItsEnd() {
 	}
 }
 
-// lastBatches limits how much of a log is read at its program's end.
+// lastBatches limits how much of a log is read then.
 const lastBatches = 64
 
 // applyEntry applies one entry. If an earlier server emitted its change, because of this entry or of another
@@ -89,7 +90,7 @@ const lastBatches = 64
 func (t *Track) applyEntry(d *detection, line tail.Line) {
 	facts, err := d.driver.Log(line.Data)
 	if err != nil { // the line isn't an entry
-		t.unread(d)
+		t.missed(d, d.fold.Unread)
 		return
 	}
 	l := &d.files.log
@@ -122,10 +123,10 @@ func (t *Track) applyEntry(d *detection, line tail.Line) {
 	t.emitOnce(emitted, at, results)
 }
 
-// unread handles an entry that can't be read.
-func (t *Track) unread(d *detection) {
+// missed reports to the fold that an entry couldn't be read.
+func (t *Track) missed(d *detection, report func(now time.Time) detect.Result) {
 	d.ids.at(t.env.Next(), !d.waking.live)
-	if result := d.fold.Unread(d.clock(t.env.Now())); d.waking.live {
+	if result := report(d.clock(t.env.Now())); d.waking.live {
 		t.Emit([]detect.Result{result})
 	}
 }

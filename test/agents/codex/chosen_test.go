@@ -48,3 +48,29 @@ func TestShellOfACommand(t *testing.T) {
 		}
 	}
 }
+
+// TestShellOfALongCall: the call's line in the session log is longer than Berth reads, so the prompt says that it may be about a call
+// that isn't known, by hook and at the dialog.
+func TestShellOfALongCall(t *testing.T) {
+	for _, way := range []string{"hook", "keys"} {
+		t.Run(way, func(t *testing.T) {
+			l := newLab(t, Ready())
+			l.Is("idle")
+			in := map[string]any{"cmd": "false &>/dev/null && touch made.txt", "shell": "sh", "sandbox_permissions": "require_escalated", "justification": "May it?", "prefix_rule": []any{strings.Repeat("x", 1_200_000)}}
+			l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{modelapi.Say(modelapi.Tool("exec_command", in)), modelapi.Say(modelapi.Text("Finished."))}})
+			l.Nudge("please make it")
+			p := l.PromptUntil("by its hook", func(p testbed.Shown) bool { return p.Tool == "Bash" })
+			words := []string{"--prompt", p.ID, "accept"}
+			if way == "keys" {
+				l.Attach()
+				words = append([]string{"--takeover"}, words...)
+				p = l.PromptUntil("at its dialog", func(now testbed.Shown) bool { return now.ID == p.ID && now.Ready && now.Channel == way })
+			}
+			if !strings.HasPrefix(p.Text, "May it?\n\nThe dialog may be that of a call that Berth had no room to keep") {
+				t.Errorf("it asks %q", p.Text)
+			}
+			l.Respond(way, "accepted", words...)
+			l.Is("idle")
+		})
+	}
+}
