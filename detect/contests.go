@@ -346,7 +346,7 @@ func (f *Fold) contest() {
 		}
 		switch {
 		case r.Hook != "":
-		case r.Prompt.Contested, mute != nil && mute.Unanswerable(r.Prompt), !r.Typed.IsZero(), d != nil && r.Prompt.OnScreen && f.asItIs(d, r, f.shows(d, r)):
+		case r.Prompt.Contested, mute != nil && mute.Unanswerable(r.Prompt), !r.Typed.IsZero(), r.spent(), d != nil && r.Prompt.OnScreen && f.asItIs(d, r, f.shows(d, r)):
 			r.Prompt.Channel = agent.ChannelNone
 		default:
 			r.Prompt.Channel = agent.ChannelKeys

@@ -244,7 +244,7 @@ func (f *Fold) given(r *request) bool {
 func (f *Fold) Asks(d *agent.Dialog, id string) bool {
 	f.placed(d)
 	r, how := f.asking(d)
-	return r != nil && r.Prompt.ID == id && how == agent.WholeMatch && !f.disputed(r) && (r.Over == nil || r.Over.Denied) && r.Typed.IsZero()
+	return r != nil && r.Prompt.ID == id && how == agent.WholeMatch && !f.disputed(r) && (r.Over == nil || r.Over.Denied) && r.Typed.IsZero() && !r.spent()
 }
 
 // show gives the dialog to prompt r. A prompt that was on the screen before is over then, unless

@@ -98,6 +98,7 @@ func (f *Fold) rules() {
 	f.seen()
 	f.gone()
 	f.landed()
+	f.outstayed()
 	f.retyped()
 	f.waiting()
 	f.held()

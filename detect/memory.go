@@ -379,6 +379,9 @@ func (p *prompts) askedBefore(t time.Time) bool {
 // seenOnly reports whether only a dialog showed the prompt.
 func (r *request) seenOnly() bool { return !r.Told && r.By == agent.SourceScreen && r.Call == "" }
 
+// spent reports whether a hook of the prompt passed an answer to the agent, and none waits. No key is pressed at its dialog then.
+func (r *request) spent() bool { return r.Given && r.Hook == "" }
+
 // guessed reports whether only a level reported the prompt; its subject is taken from a pending
 // tool call, or isn't known.
 func (r *request) guessed() bool { return !r.Told && !r.seenOnly() }

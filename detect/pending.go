@@ -15,7 +15,7 @@ type Pending struct {
 	Told    bool           // by the agent itself; otherwise only seen
 	Whole   bool           // its dialog shows all that it asks, and nothing else
 	Alike   bool           // a key was pressed; the dialog may be another one that looks the same
-	Over    bool           // it was just reported as over, and its dialog is still on the screen
+	Over    bool           // it was just reported as over, or its hook passed an answer to the agent, and its dialog is still on the screen
 	// Disputed: the dialog may be another prompt's. It is Contested as well, unless a hook waits.
 	Disputed bool
 	Drawn    []string  // the lines of the dialog on the screen, of any prompt
@@ -42,7 +42,7 @@ func (f *Fold) Pending(id string) (Pending, bool) {
 	if found == nil {
 		return Pending{}, false
 	}
-	p := Pending{Request: found.Prompt.Clone(), Hook: found.Hook, Told: found.Told, Alike: !found.Typed.IsZero(), Over: found.Over != nil && !found.Over.Denied, Disputed: f.disputed(found)}
+	p := Pending{Request: found.Prompt.Clone(), Hook: found.Hook, Told: found.Told, Alike: !found.Typed.IsZero(), Over: found.Over != nil && !found.Over.Denied || found.spent(), Disputed: f.disputed(found)}
 	if found.Joined[1] == found.Prompt.Digest {
 		p.Before = found.Joined[0]
 	}

@@ -1,6 +1,7 @@
 package opencode_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -86,6 +87,40 @@ func TestEqualCalls(t *testing.T) {
 			if _, open := f.Pending(p.ID); open {
 				t.Errorf("%s: the prompt of call %s is open after its answer", name, id)
 			}
+		}
+	}
+}
+
+// TestDialogStaysAfterItsAnswer: of two calls that are drawn alike the plugin reports only one, because the report of the other got lost. The
+// answer to the one doesn't answer the other: its dialog, which stays on the screen, takes no key under that id, and gets one of its own.
+func TestDialogStaysAfterItsAnswer(t *testing.T) {
+	for name, replied := range map[string]bool{"its reply is reported": true, "its reply is lost too": false} {
+		dialog := drawnBash(t)
+		f := folded(t, dialog, `{"event":"tool.before","session":"ses_1","tool":"bash","call":"c","input":{"command":"touch one.txt && echo ran-one"}}`, "h1 "+here)
+		first, _ := f.HeldBy("h1")
+		if first == nil || !first.OnScreen {
+			t.Fatalf("%s: %+v", name, first)
+		}
+		now := time.Unix(100, 0)
+		f.Answered(first.ID, true)
+		f.Apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: agent.CauseDelivered, Hook: "h1", Time: now})
+		if replied {
+			facts, _ := opencode.Driver{}.Hook([]byte(strings.Replace(here, `"permission.asked"`, `"permission.replied","reply":"once"`, 1)))
+			for _, fact := range facts {
+				fact.Time = now
+				f.Apply(fact)
+			}
+		}
+		for range 100 {
+			now = now.Add(100 * time.Millisecond)
+			f.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: dialog, Time: now})
+			if p, open := f.Pending(first.ID); open && (p.Request.Channel != agent.ChannelNone || !p.Over || f.Asks(dialog.Dialog, first.ID)) {
+				t.Fatalf("%s: a key answers it after %s: %+v", name, now.Sub(time.Unix(100, 0)), p.Request)
+			}
+		}
+		all := f.Status().Requests
+		if len(all) != 1 || all[0].ID == first.ID || !all[0].OnScreen || !all[0].Contested {
+			t.Errorf("%s: it asks %+v", name, all)
 		}
 	}
 }
