@@ -115,6 +115,7 @@ type Fact struct {
 	Call       string // the agent's id of the tool call
 	Input      json.RawMessage
 	Request    *Request
+	Folder     string // of a command: where it runs, if the source has that beside the input
 	Hook       string // id of the hook that waits for an answer
 	Released   bool   // that hook waits no longer, because a client is attached that the dialog is drawn for
 	Level      Level

@@ -95,6 +95,8 @@ type Launch struct {
 	// Vouched are setup dialogs about something that the session's own environment sets, by
 	// subtype. The value is a digest that the driver recognizes the subject by. It holds no secret.
 	Vouched map[string]string
+	// Cwd is the path without links of the folder that the agent is started in.
+	Cwd string
 	// Berth is the command with which the agent's commands call berth.
 	Berth string
 }

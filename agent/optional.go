@@ -207,6 +207,14 @@ type UndrawnInputReader interface {
 	Undrawn(tool string, input json.RawMessage, dir string) string
 }
 
+// FolderTeller is a Driver whose agent's commands run where the command before has left them. The agent reports that folder beside a
+// command's input, and no dialog draws it.
+type FolderTeller interface {
+	// InFolder is a command's fact with the folder that it runs in as a field of its input. usual: that is the session's folder, which
+	// needs no field. An empty folder isn't known.
+	InFolder(f *Fact, folder string, usual bool) *Fact
+}
+
 // InFull is in a line of Undrawn that a call has more than the line shows. A prompt with that line has the call's whole
 // input as FullInput.
 const InFull = "prompt --full has the whole"

@@ -13,6 +13,7 @@ func (f *Fold) Apply(fact agent.Fact) Result {
 	f.begin(fact.Time)
 	f.settle() // what the passed time alone decides comes first
 	f.conclude()
+	f.inFolder(&fact)
 	if !f.follows(&fact) {
 		f.observeForeign(&fact)
 		f.loseForeign(&fact)

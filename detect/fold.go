@@ -34,6 +34,8 @@ type Options struct {
 	IdleGrace time.Duration
 	// Dir is the folder that the program was started in.
 	Dir string
+	// RealDir is its path without links; empty where that isn't known.
+	RealDir string
 	// Zone is the program's time zone; nil is the server's.
 	Zone *time.Location
 	// PromptID makes a prompt's id from its number, which counts from 1; nil makes "1", "2" and so

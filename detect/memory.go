@@ -161,6 +161,7 @@ type call struct {
 	Logged                     string         // its input in the session log; empty if that hasn't reported it
 	Look                       string         // of the last dialog on the screen that may be its dialog
 	Joined                     bool           // no other permission changes what it asks
+	Moves                      bool           // it may change the folder that later commands run in
 }
 
 // pastCall is a call of the session log that was reported as over.

@@ -336,6 +336,9 @@ func (f *Fold) toolStarted(fact *agent.Fact) {
 	defer f.nameLogged(fact)
 	for i := range m.Calls {
 		if c := &m.Calls[i]; c.ID == fact.Call && c.ID != "" && !c.isElse(fact) && !f.asksElse(c, fact) {
+			if fact.Folder != "" && fact.Source == agent.SourceHook && !c.Hooked { // the log was written before the commands before it ran
+				c.Input = canonical(fact.Input)
+			}
 			c.Hooked = c.Hooked || fact.Source == agent.SourceHook
 			if c.Asks == nil {
 				f.keepAsks(c, fact)
@@ -350,7 +353,7 @@ func (f *Fold) toolStarted(fact *agent.Fact) {
 	f.nextTurn(fact)
 	c := call{
 		ID: fact.Call, Tool: fact.Tool, Agent: fact.Agent, AgentType: fact.AgentType, Input: canonical(fact.Input),
-		Since: f.now, Hooked: fact.Source == agent.SourceHook,
+		Since: f.now, Hooked: fact.Source == agent.SourceHook, Moves: fact.Folder != "",
 	}
 	if fact.Source == agent.SourceLog {
 		c.Logged = c.Input

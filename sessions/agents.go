@@ -251,7 +251,7 @@ func (s *Session) layOut(l agent.Launcher, spec Spec, prog program, folder, hook
 	if err != nil {
 		return launch, launchError(spec.Agent, err)
 	}
-	launch.Berth = start.Berth
+	launch.Berth, launch.Cwd = start.Berth, start.Cwd
 	return launch, lay(launch)
 }
 
@@ -337,7 +337,7 @@ func launchEnv(prog program, l agent.Launch) []string {
 // launched is the spec with what is known of the agent now that it is started
 // so.
 func launched(spec Spec, l agent.Launch) Spec {
-	spec.StateFile, spec.LogFiles, spec.Vouched, spec.Berth = l.StateFile, l.LogFiles, l.Vouched, l.Berth
+	spec.StateFile, spec.LogFiles, spec.Vouched, spec.Berth, spec.StartedIn = l.StateFile, l.LogFiles, l.Vouched, l.Berth, l.Cwd
 	spec.Stream, spec.Headless, spec.Again, spec.Begun = l.Stream, l.Headless, l.Again, true
 	if l.Conversation != "" && l.Conversation != spec.Conversation {
 		spec.Conversation, spec.Spoken = l.Conversation, false

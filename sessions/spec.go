@@ -173,6 +173,7 @@ type Spec struct {
 
 	Configured *Configured `json:"configured,omitempty"` // of a session from the configuration
 	Berth      string      `json:"berth"`                // how berth is called inside; empty: by its name
+	StartedIn  string      `json:"started_in,omitempty"` // path without links of the folder that the agent was started in
 }
 
 // owner is the uid of what the agent makes.
@@ -387,7 +388,7 @@ type Configured struct {
 // track is what the spec says of the agent.
 func (s Spec) track() track.Spec {
 	return track.Spec{
-		Conversation: s.Conversation, Spoken: s.Spoken, Forked: s.forked(), Headless: s.Headless, Again: len(s.Again) > 0, Dir: s.Cwd, TimeZone: s.Env["TZ"], IdleGrace: s.IdleGrace,
+		Conversation: s.Conversation, Spoken: s.Spoken, Forked: s.forked(), Headless: s.Headless, Again: len(s.Again) > 0, Dir: s.Cwd, RealDir: s.StartedIn, TimeZone: s.Env["TZ"], IdleGrace: s.IdleGrace,
 		Stream: s.Stream, Hooks: s.Isolate != agent.IsolateNone, StateFile: s.StateFile, LogFiles: s.LogFiles, Created: s.Created.Time,
 	}
 }

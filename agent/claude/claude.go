@@ -47,6 +47,7 @@ var (
 	_ agent.HookHidesDialog    = Driver{}
 	_ agent.CallLogReader      = Driver{}
 	_ agent.GateHooks          = Driver{}
+	_ agent.FolderTeller       = Driver{}
 )
 
 // Name is "claude".

@@ -39,6 +39,7 @@ type event struct {
 	Background     []task          `json:"background_tasks"`
 	StopHookActive bool            `json:"stop_hook_active"`
 	Transcript     string          `json:"transcript_path"`
+	Dir            string          `json:"cwd"`
 	Mode           string          `json:"permission_mode"`
 }
 
@@ -85,13 +86,14 @@ func (e *event) fill(f *agent.Fact) {
 	case "UserPromptSubmit":
 		f.Kind, f.Text, f.Evidence = agent.TurnStarted, e.Prompt, agent.FirstLine(e.Prompt)
 	case "PreToolUse":
-		f.Kind, f.Evidence = agent.ToolStarted, e.Tool
+		f.Kind, f.Evidence, f.Folder = agent.ToolStarted, e.Tool, folderOf(e.Tool, e.Dir)
 	case "PostToolUse", "PostToolUseFailure", "PermissionDenied":
 		f.Kind, f.Evidence = agent.ToolEnded, e.Tool
 	case "PostToolBatch":
 		f.Kind = agent.StepEnded
 	case "PermissionRequest":
 		f.Kind, f.Request, f.Evidence = agent.Asked, request(e.Tool, e.Input, e.AgentType), e.Tool
+		f.Folder = folderOf(e.Tool, e.Dir)
 	case "Elicitation":
 		f.Kind, f.Request, f.Evidence = agent.Asked, form(e.Server, e.Message, e.URL, e.Schema), e.Message
 	case "ElicitationResult":

@@ -33,6 +33,7 @@ type entry struct {
 	RawContent  any       `json:"content"`
 	Interrupted string    `json:"interruptedMessageId"`
 	Version     string    `json:"version"`
+	Dir         string    `json:"cwd"`
 }
 
 type message struct {
@@ -159,6 +160,7 @@ func (e *entry) assistant(base agent.Fact) []agent.Fact {
 		switch b.Type {
 		case "tool_use":
 			f.Kind, f.Tool, f.Call, f.Input, f.Evidence = agent.ToolStarted, b.Name, b.ID, b.Input, b.Name
+			f.Folder = folderOf(b.Name, e.Dir)
 		case "thinking":
 			f.Activity = &agent.Activity{Kind: agent.Thinking}
 		case "text":

@@ -3,6 +3,7 @@ package claude
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"berth/agent"
@@ -122,7 +123,11 @@ func beside(input json.RawMessage, but ...string) string {
 	var lines []string
 	in, err := agent.ReadInput(input)
 	for _, name := range names(input) {
-		if value := agent.Compact(in[name]); err == nil && !slices.Contains(but, name) {
+		value := agent.Compact(in[name])
+		if folder, textErr := in.Text(name); name == workdir && textErr == nil && folder != nil { // the log and a hook may escape it otherwise
+			value = strconv.QuoteToASCII(*folder)
+		}
+		if err == nil && !slices.Contains(but, name) {
 			lines = append(lines, name+": "+value)
 		}
 	}

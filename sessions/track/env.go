@@ -105,6 +105,7 @@ type Spec struct {
 	Headless     bool
 	Again        bool // whether the agent may exit to be started again
 	Dir          string
+	RealDir      string // path of Dir without links; empty: not known
 	TimeZone     string // the program's TZ; empty: the server's
 	IdleGrace    time.Duration
 	Stream       bool      // whether it prints lines of JSON

@@ -45,6 +45,47 @@ func TestNextSkill(t *testing.T) {
 	l.Is("idle")
 }
 
+// TestFolderOfCommands: a command changes the folder that later ones run in, also in a later turn, and no dialog draws that folder. The
+// session's own folder is given as a link, and has no line.
+func TestFolderOfCommands(t *testing.T) {
+	for _, isolate := range []string{"hooks", "none"} {
+		t.Run(isolate, func(t *testing.T) {
+			l := newStartLab(t, Ready(), nil)
+			ws := l.home.Workspace
+			check(t, os.MkdirAll(filepath.Join(ws, "sub"), 0o755))
+			link := filepath.Join(t.TempDir(), "link")
+			check(t, os.Symlink(ws, link))
+			l.start("lab", nil, []string{"--isolate", isolate, "--cwd", link}, manual(nil)...)
+			l.Is("idle")
+			bash := func(command string) modelapi.Block {
+				return modelapi.Tool("Bash", map[string]any{"command": command, "description": "Makes"})
+			}
+			for i, blocks := range [][]modelapi.Block{{bash("touch 0.txt")}, {bash("cd sub"), bash("touch 1.txt")}, {bash("touch 2.txt")}} {
+				file := fmt.Sprintf("%d.txt", i)
+				steps := []modelapi.Step{}
+				for _, b := range blocks {
+					steps = append(steps, modelapi.Say(b))
+				}
+				l.API.Queue(modelapi.Scenario{Name: file, Steps: append(steps, modelapi.Say(modelapi.Text("made "+file)))})
+				l.send("please make " + file)
+				line := fmt.Sprintf("workdir: %q", filepath.Join(ws, "sub"))
+				p := l.PromptUntil(file, func(p testbed.Shown) bool {
+					return p.Input == "touch "+file && p.OnScreen && p.Ready && strings.Contains(p.Text, line) == (i > 0)
+				})
+				if i == 0 && strings.Contains(p.Text, "workdir") {
+					t.Errorf("in the session's folder it asks %q", p.Text)
+				}
+				l.Respond(p.Channel, "accepted", "--prompt", p.ID, "accept")
+				l.See("made " + file)
+				l.Is("idle")
+				if i > 0 != l.Made("sub/"+file) {
+					t.Errorf("%s was made elsewhere", file)
+				}
+			}
+		})
+	}
+}
+
 // TestHiddenText: without hooks a key allows only what its prompt shows. 2.1.197 draws no text that has
 // no room after tabs, so a dialog can look like that of a call beside it. The text of a question can draw another dialog.
 func TestHiddenText(t *testing.T) {
