@@ -40,6 +40,9 @@ type details struct {
 	Prompt  string `json:"prompt"`
 }
 
+// titleFetch is the title of a notification about a page to fetch.
+const titleFetch = "Confirm Web Fetch"
+
 // The options of the dialogs, until they are read from the screen.
 var (
 	allowing = []string{"Allow once", "Allow for this session", "No, suggest changes (esc)"}
@@ -65,6 +68,9 @@ func asked(d *details) *agent.Request {
 	default:
 		r.Title = agent.Pointer(d.Title)
 		r.Tool = agent.Pointer(tools[d.Title])
+		if d.Title == titleFetch {
+			r.Tool = agent.Pointer(toolFetch)
+		}
 		if d.Prompt != "" {
 			r.SetInput(d.Prompt)
 		}
@@ -97,6 +103,10 @@ func (Driver) Names(asked, call *agent.Fact) *agent.Request {
 		setPlan(r, call.Input)
 	case r.Tool != nil && *r.Tool == toolShell:
 		if strings.TrimSpace(in.Command) != strings.TrimSpace(r.FullInput) {
+			return nil
+		}
+	case r.Tool != nil && *r.Tool == toolFetch:
+		if drawnOfFetch(call.Input) != r.FullInput {
 			return nil
 		}
 	case len(r.Options) == len(editing):
@@ -168,9 +178,12 @@ var tooling = func() forks.Tools {
 // Undrawn is the folder that a command runs in, and that it continues in the background. A command's
 // description isn't part of what it does. Of an edit it is the lines with characters that Gemini doesn't
 // draw, or draws as nothing, and a long path. Of a server's or a found tool, and of a fetched page, it is the whole input if it has such a
-// character, also in a name.
+// character, also in a name. Of a fetched page it is that too if the call has another field than the drawn one.
 func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
-	if tool == toolFetch || strings.HasPrefix(tool, "mcp_") || strings.HasPrefix(tool, "discovered_tool_") {
+	switch {
+	case tool == toolFetch:
+		return undrawnOfFetch(input)
+	case strings.HasPrefix(tool, "mcp_"), strings.HasPrefix(tool, "discovered_tool_"):
 		return forks.UndrawnInSome(input)
 	}
 	lines := tooling.Undrawn(tool, input, dir)
