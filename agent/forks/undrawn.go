@@ -44,12 +44,15 @@ var escape = pattern.New("\\\\([ \t()[\\]{};|*?$`'\"#&<>!~,])")
 // trims reports whether JavaScript's trim takes the character away.
 func trims(r rune) bool { return r == '\ufeff' || unicode.IsSpace(r) && r != '\u0085' }
 
+// Trimmed is the text as JavaScript's trim leaves it.
+func Trimmed(text string) string { return strings.TrimFunc(text, trims) }
+
 // Used is the path of the file that a call with that path changes.
 func (t Tools) Used(file string) string {
 	if !t.Escaped {
 		return file
 	}
-	return escape.ReplaceAllString(strings.TrimFunc(file, trims), "$1")
+	return escape.ReplaceAllString(Trimmed(file), "$1")
 }
 
 // LongPath is the line with the file's whole path, if the call has another one, or if the dialog leaves out folders of it: it is

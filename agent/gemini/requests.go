@@ -175,7 +175,7 @@ var tooling = func() forks.Tools {
 	return t
 }()
 
-// Undrawn is the folder that a command runs in, and that it continues in the background. A command's
+// Undrawn is the folder that a command runs in, that it continues in the background, and what runs in place of a shell with a text. A command's
 // description isn't part of what it does. Of an edit it is the lines with characters that Gemini doesn't
 // draw, or draws as nothing, and a long path. Of a server's or a found tool, and of a fetched page, it is the whole input if it has such a
 // character, also in a name. Of a fetched page it is that too if the call has another field than the drawn one.
@@ -189,7 +189,8 @@ func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 	lines := tooling.Undrawn(tool, input, dir)
 	switch in, err := agent.ReadInput(input); {
 	case err == nil && tool == toolShell:
-		return forks.Joined(lines, blanksOfCommand(in.Words("command")))
+		command := in.Words("command")
+		return forks.Joined(lines, blanksOfCommand(command), runsAs(command))
 	case err == nil && tooling.Changes(tool):
 		return forks.Joined(lines, blanksOfChange(tool, in))
 	}

@@ -22,6 +22,7 @@ func TestBlanks(t *testing.T) {
 		{"write_file", map[string]any{"file_path": "s.sh", "content": "cat <<-EOF\n    text\n\tEOF\n    true \\ \nEOF\n"}, "content, line 3: beginning with \"\\t\"\ncontent, line 4: ending with \" \""},
 		{"replace", map[string]any{"file_path": "s.sh", "old_string": "text", "new_string": "a\r\nb\n\u00a0\u00a0c", "instruction": "x"}, "new_string, line 1: ending with \"\\r\"\nnew_string, line 3: beginning with \"\\u00a0\\u00a0\""},
 		{"run_shell_command", map[string]any{"command": "cp s.sh a.txt; echo it runs \\ \n  touch one.txt"}, "command, line 1: \"cp s.sh a.txt; echo it runs \\\\ \"\ncommand, line 2: \"  touch one.txt\""},
+		{"run_shell_command", map[string]any{"command": "bash -c 'echo all is well' '; touch two.txt; :'"}, `run without its shell, as: "echo all is well' '; touch two.txt; :"`},
 	} {
 		l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{modelapi.Say(modelapi.Tool(c.tool, c.input)), modelapi.Say(modelapi.Text("Finished."))}})
 		l.Takes("please use " + c.tool)
@@ -32,8 +33,8 @@ func TestBlanks(t *testing.T) {
 		l.Respond("keys", "accepted", "--prompt", p.ID, "accept")
 		l.Is("idle")
 	}
-	if !l.Made("one.txt") {
-		t.Error("the command didn't run")
+	if !l.Made("one.txt") || !l.Made("two.txt") {
+		t.Error("a command didn't run as its prompt says")
 	}
 }
 
