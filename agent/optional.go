@@ -193,6 +193,14 @@ type CallNamer interface {
 	DialogNames(tool string) bool
 }
 
+// CallChooser is a CallNamer whose reports may be about calls that are spelled in another way.
+type CallChooser interface {
+	// Likeness is how likely the asked fact's prompt is about a call that Names takes it for. Of several calls it is about the likeliest.
+	Likeness(asked, call *Fact) int
+	// OnlyByCall reports whether no key may answer such a prompt while its call isn't known.
+	OnlyByCall(asked *Request) bool
+}
+
 // AlikeNamer is a CallNamer and an UndrawnInputReader: a prompt that was only seen names some calls that its dialog may be about.
 type AlikeNamer interface {
 	// NamesAlike reports whether it names a call of this tool by what no dialog draws of it.

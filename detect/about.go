@@ -85,6 +85,12 @@ func (f *Fold) eachCall(visit func(c *call)) {
 	}
 }
 
+// uncalled reports whether a prompt is about a call that isn't known, and that says what the dialog leaves out.
+func (f *Fold) uncalled(p *agent.Request) bool {
+	chooser, ok := f.driver.(agent.CallChooser)
+	return ok && chooser.OnlyByCall(p)
+}
+
 // showUndrawn adds what no dialog draws of the reported tool's input to a prompt's text, once. A prompt whose
 // input it is shows it already.
 func (f *Fold) showUndrawn(p, reported *agent.Request) {
@@ -103,10 +109,12 @@ func (f *Fold) completes(p, reported *agent.Request) {
 	}
 }
 
-// called is the prompt that a call would ask by its input alone.
+// called is the prompt that a call would ask by its input alone, as the agent uses that.
 func (f *Fold) called(c *call) *agent.Request {
 	var about agent.Fact
-	c.name(&about)
+	if c.name(&about); c.Used != "" {
+		about.Input = []byte(c.Used)
+	}
 	return f.driver.Waiting(&about)
 }
 
@@ -123,7 +131,7 @@ func (f *Fold) keepAsks(c *call, fact *agent.Fact) {
 
 // vouch keeps that the agent also reported the prompt of a dialog, as the permission of that call.
 func (f *Fold) vouch(r *request, call string, reported *agent.Request) {
-	r.Vouched = true
+	r.Vouched, r.Uncalled = true, r.Uncalled || f.uncalled(reported)
 	s := inPlaceOf{call, reported.FullInput, f.undrawn(reported)}
 	if _, joins := f.driver.(agent.CallJoiner); joins && s.Lines != "" && len(r.Replaces) < 2 && !slices.Contains(r.Replaces, s) {
 		r.Replaces = append(r.Replaces, s)

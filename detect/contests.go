@@ -29,7 +29,7 @@ func (f *Fold) disputed(r *request) bool {
 	}
 	by := func(o *request) bool { return o != r && f.disputes(o, r, d) }
 	_, hidden := f.concealed(r, d)
-	return f.m.Forgotten && ofWork(d) || slices.ContainsFunc(f.m.Requests, by) || slices.ContainsFunc(f.m.Lost, by) || f.misnamed(r, d) || f.misreported(r, d) || f.mislaid(r, d) || f.unlogged(r, d) || hidden || f.unhooked(r, d) || f.unconfirmed(r, d) || f.drawnUnasked(r, d)
+	return r.Uncalled || f.m.Forgotten && ofWork(d) || slices.ContainsFunc(f.m.Requests, by) || slices.ContainsFunc(f.m.Lost, by) || f.misnamed(r, d) || f.misreported(r, d) || f.mislaid(r, d) || f.unlogged(r, d) || hidden || f.unhooked(r, d) || f.unconfirmed(r, d) || f.drawnUnasked(r, d)
 }
 
 // misnamed reports whether the dialog may be about another call than the one that the prompt shows. The
@@ -155,7 +155,7 @@ func (f *Fold) allowedBy(c *call) (by *request, allowed bool) {
 // sizes is about how many bytes calls take.
 func sizes(calls []call) (n int) {
 	for _, c := range calls {
-		n += len(c.Input) + len(c.Full) + len(c.Raw) + len(c.Logged)
+		n += len(c.Input) + len(c.Full) + len(c.Raw) + len(c.Logged) + len(c.Used)
 	}
 	return n
 }

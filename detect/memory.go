@@ -162,6 +162,7 @@ type call struct {
 	Look                       string         // of the last dialog on the screen that may be its dialog
 	Joined                     bool           // no other permission changes what it asks
 	Moves                      bool           // it may change the folder that later commands run in
+	Used                       string         `json:",omitempty"` // its input as the agent uses it, from the report of its prompt
 }
 
 // pastCall is a call of the session log that was reported as over.
@@ -265,8 +266,10 @@ type hookOf struct {
 
 // dialogOf is the dialog that has shown a prompt.
 type dialogOf struct {
-	Seen  bool // it was on the screen
-	Whole bool // it was there with all of the prompt
+	Seen bool // it was on the screen
+	// Uncalled: a hook reported the prompt, no call is known to be its own, and only that one says what the dialog leaves out.
+	Uncalled bool `json:",omitempty"`
+	Whole    bool // it was there with all of the prompt
 	// Allowed: Berth pressed the key at it that allows the prompt's call.
 	Allowed bool
 	Place   int    // its position among several dialogs, if it showed that

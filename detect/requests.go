@@ -113,17 +113,28 @@ func (f *Fold) named(fact *agent.Fact) *agent.Fact {
 	if !ok || fact.Tool != "" {
 		return fact
 	}
-	whole := *fact
+	chooser, chooses := f.driver.(agent.CallChooser)
+	whole, found, most := *fact, (*call)(nil), -1
 	for i := len(f.m.Calls) - 1; i >= 0; i-- {
-		c := f.m.Calls[i]
-		call := agent.Fact{Tool: c.Tool, Call: c.ID, Agent: c.Agent, AgentType: c.AgentType, Input: []byte(c.Input)}
-		if c.Agent != fact.Agent {
+		c := &f.m.Calls[i]
+		var about agent.Fact
+		if c.name(&about); c.Agent != fact.Agent {
 			continue
 		}
-		if p := namer.Names(fact, &call); p != nil {
-			whole.Request, whole.Tool, whole.Call, whole.Input = p, c.Tool, c.ID, call.Input
-			return &whole
+		p, like := namer.Names(fact, &about), 0
+		if p != nil && chooses {
+			like = chooser.Likeness(fact, &about)
 		}
+		if p != nil && like > most {
+			found, most = c, like
+			whole.Request, whole.Tool, whole.Call, whole.Input = p, c.Tool, c.ID, about.Input
+		}
+	}
+	if found != nil {
+		if found.Used = ""; canonical(whole.Request.Raw) != found.Input {
+			found.Used = string(whole.Request.Raw)
+		}
+		return &whole
 	}
 	if p := fact.Request; p.Tool != nil {
 		whole.Tool = *p.Tool
@@ -180,6 +191,7 @@ func (f *Fold) join(r *request, fact *agent.Fact) {
 	}
 	r.Prompt, r.Told = p, true
 	r.Turn, r.Agent, r.Tool, r.Input, r.At = fact.Turn, fact.Agent, fact.Tool, canonical(fact.Input), fact.At
+	r.Uncalled = r.Uncalled || f.uncalled(p)
 	f.wait(r, fact)
 	f.nameCall(r)
 	if d := f.dialog(); d != nil && f.shows(d, r) != agent.NoMatch {
@@ -261,6 +273,7 @@ func (f *Fold) open(p *agent.Request, fact *agent.Fact, told bool) *request {
 		Call: fact.Call, Input: canonical(fact.Input), At: fact.At, By: fact.Source,
 		Why: why{Tier: fact.Source.Tier(), Cause: fact.Cause, Evidence: fact.Evidence},
 	}
+	r.Uncalled = told && f.uncalled(p)
 	f.wait(r, fact)
 	f.nameCall(r)
 	m.Why = r.Why

@@ -47,6 +47,7 @@ var (
 	_ agent.SubjectReader      = Driver{}
 	_ agent.TranscriptReader   = Driver{}
 	_ agent.CallNamer          = Driver{}
+	_ agent.CallChooser        = Driver{}
 	_ agent.UndrawnInputReader = Driver{}
 	_ agent.AlikeNamer         = Driver{}
 	_ agent.GateHooks          = Driver{}

@@ -59,7 +59,8 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 		}
 		return match
 	case toolWrite, toolEdit: // the dialog leaves out rows of a change without room
-		return agent.MatchIf(d.Cut || strings.Contains(head, path.Base(in.File)), agent.PartMatch)
+		names := func(file string) bool { return strings.Contains(head, path.Base(file)) }
+		return agent.MatchIf(d.Cut || slices.ContainsFunc(spelled(in.File), names), agent.PartMatch)
 	case toolEnterPlan:
 		if (drawn.Text{Rows: strings.Split(d.Body, "\n"), Width: d.Cols}).Of(in.Reason+plansOnly) == agent.WholeMatch {
 			return agent.WholeMatch

@@ -43,6 +43,9 @@ type details struct {
 // titleFetch is the title of a notification about a page to fetch.
 const titleFetch = "Confirm Web Fetch"
 
+// titlesOfChanges are those about changes of files.
+var titlesOfChanges = forks.Titles{{Starts: "Confirm Write", Tool: toolWrite}, {Starts: "Confirm Edit", Tool: toolEdit}}
+
 // The options of the dialogs, until they are read from the screen.
 var (
 	allowing = []string{"Allow once", "Allow for this session", "No, suggest changes (esc)"}
@@ -62,7 +65,7 @@ func asked(d *details) *agent.Request {
 		r.Tool, r.Title = agent.Pointer(toolShell), agent.Pointer("Shell")
 		r.SetInput(d.Command)
 	case kindEdit:
-		r.Title, r.Options = agent.Pointer(d.Title), editing
+		r.Title, r.Tool, r.Options = agent.Pointer(d.Title), agent.Pointer(titlesOfChanges.Tool(d.Title)), editing
 		r.SetInput(d.File)
 		r.SetWhole(d.Diff)
 	default:
@@ -110,15 +113,18 @@ func (Driver) Names(asked, call *agent.Fact) *agent.Request {
 			return nil
 		}
 	case len(r.Options) == len(editing):
-		if in.File == "" || !sameFile(in.File, agent.Value(r.Input)) {
+		if likeness(r, call.Tool, call.Input) == 0 {
 			return nil
 		}
 	case r.Input == nil:
 		tooling.SetInput(r, call.Tool, call.Input)
 	}
 	r.Tool, r.Raw = agent.Pointer(call.Tool), call.Input
+	if tooling.Changes(call.Tool) && len(asked.Request.Options) == len(editing) {
+		r.Raw = asResolved(r.Raw, agent.Value(asked.Request.Input))
+	}
 	if call.Tool == toolWrite {
-		r.Raw = asWritten(call.Input, r.FullInput)
+		r.Raw = asWritten(r.Raw, r.FullInput)
 	}
 	return r
 }
@@ -137,11 +143,6 @@ func (Driver) NamesAlike(tool, undrawn string) bool {
 		}
 	}
 	return tooling.Changes(tool)
-}
-
-// sameFile: the call's path may be relative to its own folder.
-func sameFile(named, full string) bool {
-	return named == full || strings.HasSuffix(full, "/"+strings.TrimPrefix(named, "./"))
 }
 
 // Waiting makes the prompt for the title "Action Required" from the pending tool call, if there is
