@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -21,6 +22,9 @@ func blanksOfChange(tool string, in agent.Input) string {
 		field, old = tooling.Text, ""
 	}
 	text := in.Words(field)
+	if old != "" {
+		text, old = withLF(text), withLF(old)
+	}
 	lines := strings.Split(text, "\n")
 	g := groups{lines: map[string][]int{}}
 	adrift := unanchored(lines, strings.Split(old, "\n"))
@@ -39,12 +43,43 @@ func blanksOfChange(tool string, in agent.Input) string {
 			g.add("beginning with "+forks.Quoted(indent), i+1)
 		}
 	}
-	return forks.Shown(field, text, g.of(field), "blanks")
+	return forks.Joined(forks.Shown(field, text, g.of(field), "blanks"), lineEnds(tool, in))
+}
+
+// withLF is a text as Gemini compares it with a file's, and puts it into the file.
+func withLF(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
+
+// lineEnds says which line ends Gemini writes, where that matters: it gives each line of a file a CRLF if the file has one, and takes the
+// CRs of an edit away otherwise. No dialog says which the file has.
+func lineEnds(tool string, in agent.Input) string {
+	const crlf = ofLineEnds + "CRLF on each line if the file has a CRLF, else "
+	text, edit := in.Words(tooling.Text), tool == toolEdit
+	if edit {
+		text = in.Words(tooling.New)
+	}
+	bare := strings.Count(text, "\n") > strings.Count(text, "\r\n")
+	matters := isScript(in.Words(tooling.File), text) || strings.Contains(text, "\\\n") || strings.Contains(text, "<<")
+	switch {
+	case edit && in.Words(tooling.Old) != "" && (matters || strings.Contains(text, "\r\n")):
+		return crlf + "LF"
+	case !edit && bare && matters:
+		return crlf + "as in " + tooling.Text
+	}
+	return ""
+}
+
+// ofLineEnds begins that line.
+const ofLineEnds = "line ends: "
+
+// isScript reports whether the file may be for a shell, which takes a CR for a part of a word.
+func isScript(file, text string) bool {
+	kind := path.Ext(strings.TrimPrefix(path.Base(file), "."))
+	return strings.HasPrefix(text, "#!") || slices.Contains([]string{"", ".sh", ".bash", ".zsh", ".ksh", ".bats", ".mk"}, kind)
 }
 
 // ofBlanks reports whether a line about a change of a file is one about its blanks.
 func ofBlanks(line string) bool {
-	return strings.HasPrefix(line, tooling.Text+", line") || strings.HasPrefix(line, tooling.New+", line")
+	return strings.HasPrefix(line, ofLineEnds) || strings.HasPrefix(line, tooling.Text+", line") || strings.HasPrefix(line, tooling.New+", line")
 }
 
 // oddBlank reports whether the character is drawn like another blank.

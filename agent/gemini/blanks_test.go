@@ -15,11 +15,11 @@ func TestUndrawnBlanks(t *testing.T) {
 		{"", "echo a\n  touch b\n\nend\n", ""},
 		{"", "echo \\\r\n  touch b\r\n", `content, lines 1-2: ending with "\r"`},
 		{"", "echo \\ \n  touch b\n", `content, line 1: ending with " "`},
-		{"", "cat <<-EOF\n    a\n\tEOF\n    b\nEOF\n", `content, line 3: beginning with "\t"`},
+		{"", "cat <<-EOF\n    a\n\tEOF\n    b\nEOF\n", "content, line 3: beginning with \"\\t\"\n" + ofContent},
 		{"", "f:\n\ta\n\tb\n\t\tc\n\td\n", "content, lines 2-3, 5: beginning with \"\\t\"\ncontent, line 4: beginning with \"\\t\\t\""},
 		{"", "a\tb\nc\u00a0# d\n", "content, line 1: \"a\\tb\"\ncontent, line 2: \"c\\u00a0# d\""},
 		{"", "a\n  \n", `content, line 2: ending with "  "`},
-		{"", "  cat <<EOF\n  EOF\n", `content, lines 1-2: beginning with "  "`},
+		{"", "  cat <<EOF\n  EOF\n", "content, lines 1-2: beginning with \"  \"\n" + ofContent},
 		{"", "a\n\n\n\n  b\n\n\n\nc\n", `content, line 5: beginning with "  "`},
 		{"", "\tx\u200b\n", "content: \"\\tx\\u200b\"\ncontent, line 1: beginning with \"\\t\""},
 		{"", strings.Repeat("a\tb\nc\td\n", 500), "content: 4000 bytes, SHA-256 58a7dd6effccdf74…: the dialog leaves out blanks, and prompt --full has the whole"},
@@ -29,9 +29,9 @@ func TestUndrawnBlanks(t *testing.T) {
 		{"true\n\n\n\n", "true\n\n\n\n  a\n", `new_string, line 5: beginning with "  "`},
 		{"\n", "  a\n", `new_string, line 1: beginning with "  "`},
 	} {
-		tool, input := "replace", map[string]string{"file_path": "/w/s.sh", "old_string": c.old, "new_string": c.text}
+		tool, input := "replace", map[string]string{"file_path": "/w/s.js", "old_string": c.old, "new_string": c.text}
 		if c.old == "" {
-			tool, input = "write_file", map[string]string{"file_path": "/w/s.sh", "content": c.text}
+			tool, input = "write_file", map[string]string{"file_path": "/w/s.js", "content": c.text}
 		}
 		if got := undrawn(t, tool, input); got != c.want {
 			t.Errorf("of %.40q: %s\nwant %s", c.text, got, c.want)
@@ -48,6 +48,42 @@ func TestUndrawnBlanks(t *testing.T) {
 	} {
 		if got := undrawn(t, "run_shell_command", map[string]string{"command": command}); got != want {
 			t.Errorf("of %q: %s\nwant %s", command, got, want)
+		}
+	}
+}
+
+// Lines about the ends of lines.
+const (
+	ofEdit    = "line ends: CRLF on each line if the file has a CRLF, else LF"
+	ofContent = "line ends: CRLF on each line if the file has a CRLF, else as in content"
+)
+
+// TestLineEnds: Gemini writes CRLF on each line of a file that has one, and otherwise takes the CRs of an edit away. The text says so where a
+// CR changes what a line means, and names no CR of an edit that isn't written.
+func TestLineEnds(t *testing.T) {
+	for _, c := range []struct{ file, old, text, want string }{
+		{"a.js", "x", "a\nb", ""},
+		{"a.js", "x", "a \\\nb #", ofEdit},
+		{"a.js", "x", "cat <<E\nE", ofEdit},
+		{"a.js", "x", "E\r\nb", ofEdit},
+		{"a.js", "x", "E\r\r\nb\r", "new_string: \"E\\r\"\nnew_string, lines 1-2: ending with \"\\r\"\n" + ofEdit},
+		{"a.js", "", "E\r\n", `new_string, line 1: ending with "\r"`},
+		{"a.sh", "x", "cd y", ofEdit},
+		{".bashrc", "x", "cd y", ofEdit},
+		{"a.sh", "", "cd y", ""},
+		{"a.js", "-", "a\nb\n", ""},
+		{"a.js", "-", "a \\\nb #\n", ofContent},
+		{"a.js", "-", "#!/bin/sh\ncd y\n", ofContent},
+		{"Makefile", "-", "a:\n", ofContent},
+		{"a.sh", "-", "cd y", ""},
+		{"a.sh", "-", "cd y\r\n", `content, line 1: ending with "\r"`},
+	} {
+		tool, input := "replace", map[string]string{"file_path": "/w/" + c.file, "old_string": c.old, "new_string": c.text}
+		if c.old == "-" {
+			tool, input = "write_file", map[string]string{"file_path": "/w/" + c.file, "content": c.text}
+		}
+		if got := undrawn(t, tool, input); got != c.want {
+			t.Errorf("of %+q: %s", c, got)
 		}
 	}
 }

@@ -3,6 +3,8 @@
 package gemini
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -19,8 +21,8 @@ func TestBlanks(t *testing.T) {
 		input map[string]any
 		want  string
 	}{
-		{"write_file", map[string]any{"file_path": "s.sh", "content": "cat <<-EOF\n    text\n\tEOF\n    true \\ \nEOF\n"}, "content, line 3: beginning with \"\\t\"\ncontent, line 4: ending with \" \""},
-		{"replace", map[string]any{"file_path": "s.sh", "old_string": "text", "new_string": "a\r\nb\n\u00a0\u00a0c", "instruction": "x"}, "new_string, line 1: ending with \"\\r\"\nnew_string, line 3: beginning with \"\\u00a0\\u00a0\""},
+		{"write_file", map[string]any{"file_path": "s.sh", "content": "cat <<-EOF\n    text\n\tEOF\n    true \\ \nEOF\n"}, "content, line 3: beginning with \"\\t\"\ncontent, line 4: ending with \" \"\nline ends: CRLF on each line if the file has a CRLF, else as in content"},
+		{"replace", map[string]any{"file_path": "s.sh", "old_string": "text", "new_string": "a\r\nb\n\u00a0\u00a0c", "instruction": "x"}, "new_string, line 3: beginning with \"\\u00a0\\u00a0\"\nline ends: CRLF on each line if the file has a CRLF, else LF"},
 		{"run_shell_command", map[string]any{"command": "cp s.sh a.txt; echo it runs \\ \n  touch one.txt"}, "command, line 1: \"cp s.sh a.txt; echo it runs \\\\ \"\ncommand, line 2: \"  touch one.txt\""},
 		{"run_shell_command", map[string]any{"command": "bash -c 'echo all is well' '; touch two.txt; :'"}, `run without its shell, as: "echo all is well' '; touch two.txt; :"`},
 	} {
@@ -35,6 +37,33 @@ func TestBlanks(t *testing.T) {
 	}
 	if !l.Made("one.txt") || !l.Made("two.txt") {
 		t.Error("a command didn't run as its prompt says")
+	}
+}
+
+// TestLineEnds: a file that has one CRLF gets CRLF on each line, by an edit and by another text. The prompt says that this may be.
+func TestLineEnds(t *testing.T) {
+	l := begin(t, Ready(), nil, "--size", "100x30")
+	l.Is("idle")
+	file := filepath.Join(l.Workspace, "s.sh")
+	for tool, c := range map[string]struct {
+		input map[string]any
+		want  string
+	}{
+		"replace":    {map[string]any{"file_path": "s.sh", "old_string": "start", "new_string": "echo \\\n  touch x #", "instruction": "x"}, "LF"},
+		"write_file": {map[string]any{"file_path": "s.sh", "content": "echo \\\n  touch x #\n"}, "as in content"},
+	} {
+		check(t, os.WriteFile(file, []byte("start\n# note\r\n"), 0o600))
+		l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{modelapi.Say(modelapi.Tool(tool, c.input)), modelapi.Say(modelapi.Text("Finished."))}})
+		l.Takes("please use " + tool)
+		p := l.PromptUntil("asked", func(p testbed.Shown) bool { return p.Ready && p.OnScreen && p.Channel == "keys" })
+		if want := "line ends: CRLF on each line if the file has a CRLF, else " + c.want; p.Text != want {
+			t.Errorf("the prompt of %s says\n%s\nwant\n%s", tool, p.Text, want)
+		}
+		l.Respond("keys", "accepted", "--prompt", p.ID, "accept")
+		l.Is("idle")
+		if b, err := os.ReadFile(file); err != nil || !strings.HasPrefix(string(b), "echo \\\r\n  touch x #\r\n") {
+			t.Errorf("%s wrote %q %v", tool, b, err)
+		}
 	}
 }
 
