@@ -193,6 +193,12 @@ type CallNamer interface {
 	DialogNames(tool string) bool
 }
 
+// CutReader is a CallNamer whose agent's hooks may report more than Berth keeps.
+type CutReader interface {
+	// CutsCall reports whether a report that begins so, and whose end is lost, may be that of a call.
+	CutsCall(head string) bool
+}
+
 // CallChooser is a CallNamer whose reports may be about calls that are spelled in another way.
 type CallChooser interface {
 	// Likeness is how likely the asked fact's prompt is about a call that Names takes it for. Of several calls it is about the likeliest.

@@ -71,6 +71,16 @@ func (f *Fold) SetGate(held bool, now time.Time) Result {
 	return f.result
 }
 
+// LosesCall applies that a hook's report was lost which may be that of a call. Until the agent rests, any dialog may be that call's, and no
+// key answers it.
+func (f *Fold) LosesCall(now time.Time) Result {
+	f.begin(now)
+	f.m.Cut = f.now
+	f.settle()
+	f.conclude()
+	return f.result
+}
+
 // Freeze starts the time when old facts are applied again, after a restart of the server. The
 // levels and the screen are newer than those facts, so they decide nothing until Thaw.
 func (f *Fold) Freeze() { f.frozen = true }

@@ -29,7 +29,7 @@ func (f *Fold) disputed(r *request) bool {
 	}
 	by := func(o *request) bool { return o != r && f.disputes(o, r, d) }
 	_, hidden := f.concealed(r, d)
-	return r.Uncalled || f.m.Forgotten && ofWork(d) || slices.ContainsFunc(f.m.Requests, by) || slices.ContainsFunc(f.m.Lost, by) || f.misnamed(r, d) || f.misreported(r, d) || f.mislaid(r, d) || f.unlogged(r, d) || hidden || f.unhooked(r, d) || f.unconfirmed(r, d) || f.drawnUnasked(r, d)
+	return r.Uncalled || (f.m.Forgotten || !f.m.Cut.IsZero()) && ofWork(d) || slices.ContainsFunc(f.m.Requests, by) || slices.ContainsFunc(f.m.Lost, by) || f.misnamed(r, d) || f.misreported(r, d) || f.mislaid(r, d) || f.unlogged(r, d) || hidden || f.unhooked(r, d) || f.unconfirmed(r, d) || f.drawnUnasked(r, d)
 }
 
 // misnamed reports whether the dialog may be about another call than the one that the prompt shows. The
@@ -254,6 +254,9 @@ func (f *Fold) found() {
 	}
 	if rests(m.Skipped) {
 		m.Skipped = time.Time{}
+	}
+	if rests(m.Cut) {
+		m.Cut = time.Time{}
 	}
 	m.Forgotten = m.Forgotten && (len(m.Lost) > 0 || len(m.Unasked) > 0 || !bare(time.Time{}))
 }

@@ -75,6 +75,7 @@ type prompts struct {
 	Requests  []*request
 	Lost      []*request // reported as over before a dialog showed them: see lose
 	Forgotten bool       // Lost was full: any dialog may belong to a forgotten prompt
+	Cut       time.Time  `json:",omitzero"` // when the report of a call was lost
 	Plain     time.Time  // when a call that does no more than is drawn was crowded out of Unasked
 	Skipped   time.Time  `json:",omitzero"` // when a line of the session log couldn't be read: it may have had a call
 	Opened    uint64

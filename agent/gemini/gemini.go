@@ -48,6 +48,7 @@ var (
 	_ agent.TranscriptReader   = Driver{}
 	_ agent.CallNamer          = Driver{}
 	_ agent.CallChooser        = Driver{}
+	_ agent.CutReader          = Driver{}
 	_ agent.UndrawnInputReader = Driver{}
 	_ agent.AlikeNamer         = Driver{}
 	_ agent.GateHooks          = Driver{}

@@ -3,6 +3,7 @@ package gemini
 import (
 	"berth/agent"
 	"berth/agent/forks"
+	"berth/agent/pattern"
 )
 
 // ErrEvent is the error for bytes that aren't a hook event of Gemini.
@@ -42,6 +43,15 @@ func (e *event) compresses(f *agent.Fact) {
 	case "manual":
 		f.Kind, f.Activity = agent.Acting, &agent.Activity{Kind: agent.Compacting}
 	}
+}
+
+// named finds the name of an event. Nothing before it can have these characters: Gemini's JSON escapes quotes.
+var named = pattern.New(`"hook_event_name": *"(\w+)"`)
+
+// CutsCall: Gemini writes the event's name before what can be long.
+func (Driver) CutsCall(head string) bool {
+	found := named.FindStringSubmatch(head)
+	return found == nil || found[1] == "BeforeTool"
 }
 
 // ReportsDialog: the notification ToolPermission reports each dialog of a tool.

@@ -197,3 +197,27 @@ func FuzzHook(f *testing.F) {
 		}
 	})
 }
+
+// TestCutCall: the report of a call was longer than Berth takes. Any dialog may be that call's, so no key answers one until the agent rests.
+func TestCutCall(t *testing.T) {
+	long := strings.Repeat("x", 100)
+	for head, want := range map[string]bool{
+		`{"session_id":"c","cwd":"/\"hook_event_name\":\"AfterTool\"","hook_event_name":"BeforeTool","tool_input":{"x":"` + long: true,
+		`{"session_id":"c","hook_event_name":"AfterTool","tool_response":{"hook_event_name":"BeforeTool","x":"` + long:           false,
+		`{"session_id":"` + long: true,
+	} {
+		if (gemini.Driver{}).CutsCall(head) != want {
+			t.Errorf("%s: not %v", head, want)
+		}
+	}
+	s := tell(t)
+	s.begin(1000).at(1100).call("ls").at(1110)
+	s.keep(s.fold.LosesCall(s.moment()))
+	s.at(1200).asks("ls").screen(confirm("ls")...).at(4500).unanswerable("a call was cut")
+	s.fold.Typed(s.moment()) // a person answers
+	s.screen(work...).at(6000).ran("ls").hook("AfterAgent", `"prompt":"go"`).title("◇  Ready (work)").screen(rest...).at(60000)
+	s.begin(61000).at(61100).call("ls").at(61200).asks("ls").screen(confirm("ls")...).at(64000)
+	if p := s.fold.Status().Request; p == nil || !s.keyed(p.ID) {
+		t.Errorf("after a rest it asks %+v", p)
+	}
+}

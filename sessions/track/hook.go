@@ -22,7 +22,8 @@ func (t *Track) hook(r hold.Record) (told loop.Outcome, err error) {
 	if !written {
 		t.hooks.hook(h)
 	}
-	e := HookEvent{Event: h.Event, Bytes: h.Bytes, Payload: h.Payload, Head: h.Head, Truncated: h.Truncated || h.Head != "" && !h.File, Malformed: h.Malformed}
+	cut := h.Truncated || h.Head != "" && !h.File
+	e := HookEvent{Event: h.Event, Bytes: h.Bytes, Payload: h.Payload, Head: h.Head, Truncated: cut, Malformed: h.Malformed}
 	if !written {
 		t.shorten(&e, t.env.Now())
 	}
@@ -33,12 +34,15 @@ func (t *Track) hook(r hold.Record) (told loop.Outcome, err error) {
 		}
 	}
 	var also []events.Event
-	if d := t.d; d != nil && len(payload) > 0 {
+	if d := t.d; d != nil && (len(payload) > 0 || cut) {
 		if !written {
 			t.Pass(t.env.OnClock(r.Time.Time))
 		}
 		t.opensBy(r, written)
 		facts, err := d.driver.Hook(payload)
+		if c, cuts := d.driver.(agent.CutReader); err != nil && cut && cuts && c.CutsCall(h.Head) {
+			told.Results = append(told.Results, d.fold.LosesCall(d.clock(t.env.OnClock(r.Time.Time))))
+		}
 		if err == nil {
 			for _, f := range facts {
 				f.Time = d.clock(t.env.OnClock(r.Time.Time))
