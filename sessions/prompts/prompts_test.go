@@ -1,8 +1,11 @@
 package prompts
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -140,6 +143,38 @@ func TestShownFor(t *testing.T) {
 	} {
 		if got := shownFor(step, c.of); got != c.want {
 			t.Errorf("%+v: %v, want %v", c.of, got, c.want)
+		}
+	}
+}
+
+// Verdict denies or allows, as the answer says.
+func (asker) Verdict(_ *agent.Request, a agent.Answer, _ []byte) (agent.Verdict, error) {
+	return agent.Verdict{Outcome: map[agent.AnswerKind]string{agent.Accept: agent.OutcomeAccepted, agent.Deny: agent.OutcomeDenied}[a.Kind]}, nil
+}
+
+// TestPartByHook: what a prompt shows only a part of is allowed through its hook only if the caller says so, and denied in any case.
+func TestPartByHook(t *testing.T) {
+	dir, begins := t.TempDir(), errors.New("it begins")
+	for _, err := range []error{os.Mkdir(filepath.Join(dir, "hooks"), 0o700), os.WriteFile(filepath.Join(dir, "hooks", "00000000000000000007.json"), []byte("{}"), 0o600)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ps := New(Env{Env: loop.Env{
+		Dir: dir, Standing: func() loop.Standing { return loop.Standing{Driver: asker{}} }, Do: func(context.Context, func()) error { return begins },
+	}})
+	for _, c := range []struct {
+		kind         agent.AnswerKind
+		part, unseen bool
+		refused      bool
+	}{{agent.Accept, true, false, true}, {agent.Accept, true, true, false}, {agent.Accept, false, false, false}, {agent.Deny, true, false, false}} {
+		p := drawnPrompt()
+		if c.part {
+			p.SetInPart()
+		}
+		_, err := ps.give(t.Context(), loop.Claim{Unseen: c.unseen}, detect.Pending{Request: p, Hook: "7"}, agent.Answer{Kind: c.kind})
+		if refused := err != nil && strings.Contains(err.Error(), "--unseen"); refused != c.refused || !refused && !errors.Is(err, begins) {
+			t.Errorf("%+v: %v", c, err)
 		}
 	}
 }

@@ -235,7 +235,10 @@ func (ps *Prompts) give(ctx context.Context, claim loop.Claim, p detect.Pending,
 			return nil, err
 		}
 		v, err := driver.Verdict(p.Request, answer, payload)
-		if err == nil {
+		switch {
+		case err == nil && allowsUnseen(claim, p.Request, v.Outcome):
+			return nil, ps.unseen(p.Request)
+		case err == nil:
 			return ps.giveByHook(ctx, claim, p, n, v)
 		}
 		if !errors.Is(err, agent.ErrOnlyByKeys) {
@@ -261,7 +264,7 @@ func (ps *Prompts) give(ctx context.Context, claim loop.Claim, p detect.Pending,
 	if claim.Digest == "" && (reviews || k.Outcome == agent.OutcomeAccepted && holdsUnknown(p)) {
 		return nil, ps.unreviewed(p.Request)
 	}
-	if p.Request.InPart() && !claim.Unseen && k.Outcome != agent.OutcomeDenied && k.Outcome != agent.OutcomeCancelled {
+	if allowsUnseen(claim, p.Request, k.Outcome) {
 		return nil, ps.unseen(p.Request)
 	}
 	return ps.giveByKeys(ctx, claim, p, k)
@@ -384,6 +387,12 @@ func holdsUnknown(p detect.Pending) bool {
 func (ps *Prompts) unreviewed(p *agent.Request) error {
 	return api.Errorf(api.CodeBadRequest, "not answered: this answer sends what was chosen or typed at the terminal, so say what was seen: look at prompt %s, then add --digest %s", ps.env.Standing().Name, p.Digest).
 		With("prompt", p.ID).With("digest", p.Digest)
+}
+
+// allowsUnseen reports whether an answer with that outcome allows what the prompt shows only a part of, and the caller hasn't said that
+// this is meant.
+func allowsUnseen(claim loop.Claim, p *agent.Request, outcome string) bool {
+	return p.InPart() && !claim.Unseen && outcome != agent.OutcomeDenied && outcome != agent.OutcomeCancelled
 }
 
 // unseen refuses to allow what the prompt shows only a part of, such as the files of edits, unless the caller
