@@ -137,6 +137,17 @@ func TestUndrawnOfEdit(t *testing.T) {
 	}
 }
 
+// TestLongCall: a prompt of a call whose texts the plugin has shortened says so, and is a part.
+func TestLongCall(t *testing.T) {
+	long := strings.Replace(here, `{"event"`, `{"cut":true,"event"`, 1)
+	if p := report(t, long).Request; !p.InPart() || !strings.Contains(agent.Value(p.Text), "too long for Berth") {
+		t.Errorf("a part: %v, text %q", p.InPart(), agent.Value(p.Text))
+	}
+	if p := report(t, here).Request; p.InPart() {
+		t.Errorf("a part: %+v", p)
+	}
+}
+
 // TestMove: the diff of a patch has the old name of a file that it moves. The prompt says where it is moved to.
 func TestMove(t *testing.T) {
 	move := `{"event":"permission.asked","session":"s","permission":"edit","metadata":{"filepath":"notes.txt","diff":"@@ -1 +1 @@\n-old\n+new\n"},"tool":"apply_patch",` +

@@ -40,6 +40,7 @@ type event struct {
 	Patterns   []string        `json:"patterns"`
 	Always     []string        `json:"always"` // the patterns that "Allow always" covers
 	Metadata   json.RawMessage `json:"metadata"`
+	Cut        bool            `json:"cut"` // the plugin has shortened long texts
 	Questions  json.RawMessage `json:"questions"`
 }
 

@@ -4,6 +4,7 @@
 // each conversation. Among the user's own plugins it has the hook program alone: it only works in a session
 // of Berth's that has no other one.
 import { spawn } from "node:child_process"
+import { createHash } from "node:crypto"
 import { appendFileSync, existsSync } from "node:fs"
 
 export const Berth = async ({ client }) => {
@@ -28,6 +29,21 @@ export const Berth = async ({ client }) => {
     return line
   }
 
+  // encoded is a report as the hook program takes it. Of one that Berth would cut off, long texts are shortened here, so that
+  // it still says what it is about: a call that isn't reported is drawn like others.
+  const room = 4 << 20
+  const fits = (text) => Buffer.byteLength(text) < room
+  const shortened = (text) => `${text.slice(0, 500)}… (${Buffer.byteLength(text)} bytes, SHA-256 ${createHash("sha256").update(text).digest("hex")})`
+  const encoded = (body) => {
+    const whole = JSON.stringify(body)
+    if (fits(whole) || body.questions) return whole
+    const texts = JSON.stringify({ ...body, cut: true }, (_, value) => (value?.length > 2000 && typeof value === "string" ? shortened(value) : value))
+    if (fits(texts)) return texts
+    const brief = (value) => (JSON.stringify(value ?? "").length < 2000 ? value : typeof value === "string" ? shortened(value) : { "too long": shortened(JSON.stringify(value)) })
+    const fields = Object.entries(body).map(([name, value]) => [name, Array.isArray(value) ? [] : brief(value)])
+    return JSON.stringify({ ...Object.fromEntries(fields), patterns: ["too many"], cut: true })
+  }
+
   // run runs the hook program, and returns what it prints, and whether another process has ended it. opencode waits
   // for most reports, so a program that hangs is ended.
   const run = (words, body, limit, started) =>
@@ -42,7 +58,7 @@ export const Berth = async ({ client }) => {
         done({ out, lost: signal && !hook.killed })
       })
       hook.stdin.on("error", () => {})
-      hook.stdin.end(JSON.stringify(body))
+      hook.stdin.end(encoded(body))
       if (started) started(hook)
     })
   // report runs a hook that another process has ended again: it may not have reported.
@@ -74,10 +90,20 @@ export const Berth = async ({ client }) => {
       if (!of.all.length) calls.delete(key)
     }
   }
-  // subject is what a permission is for. With several calls it is a call of its own, so that its end is not theirs.
-  const subject = ({ id, sessionID, tool }) => {
-    const all = calls.get(callKey(sessionID, tool?.callID))?.all ?? []
-    if (all.length < 2) return { call: tool?.callID, tool: all[0]?.tool, input: all[0]?.input }
+  // within are the calls that the code of a call has made. opencode adds a number to its id for each.
+  const code = "execute"
+  const within = (key) => [...calls].flatMap(([k, of]) => (k.startsWith(key + "/") ? of.all : []))
+  // subject is what a permission is for. With several calls it is a call of its own, so that its end is not theirs. opencode says of a
+  // call that code makes only which code that is.
+  const subject = ({ id, sessionID, permission, tool }) => {
+    const key = callKey(sessionID, tool?.callID)
+    let all = calls.get(key)?.all ?? []
+    if (all.some((c) => c.tool === code) && permission !== code && permission !== "doom_loop") {
+      const made = within(key)
+      const same = made.filter((c) => c.tool === permission)
+      all = all.length > 1 ? [...all, ...made] : same.length ? same : made
+    }
+    if (all.length < 2) return { call: all[0]?.id ?? tool?.callID, tool: all[0]?.tool, input: all[0]?.input }
     return { call: `${tool.callID} ${id}`, input: { "one of these calls": all.map(({ tool, input }) => ({ tool, input })) } }
   }
   const parse = (text) => {
@@ -268,10 +294,15 @@ export const Berth = async ({ client }) => {
       await next(() => starts(sessionID, text, message.id))
     },
     "tool.execute.before": async ({ tool, sessionID, callID }, { args }) => {
-      const call = { tool, input: args, told: false }
+      const call = { id: callID, tool, input: args, told: false }
       begins(callKey(sessionID, callID), call) // its permission needs it, also when its report is dropped
       await next(async () => tell({ event: "tool.before", ...(await from(sessionID)), tool, call: callID, input: args }))
       call.told = true
+    },
+    "tool.execute.after": async ({ sessionID, callID }) => {
+      const key = callKey(sessionID, callID)
+      const by = key.slice(0, key.lastIndexOf("/"))
+      if (calls.get(by)?.all.some((c) => c.tool === code)) calls.delete(key)
     },
     "experimental.chat.system.transform": async ({ sessionID }, { system }) => {
       const context = contexts.get(sessionID)

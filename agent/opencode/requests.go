@@ -73,8 +73,8 @@ func (e *event) permission() *agent.Request {
 		r.SetInput(patterns)
 		add("input: ", forks.Escaped(agent.Compact(e.Input)))
 	}
-	if e.Call != "" && e.Tool == "" && len(e.Input) == 0 {
-		add("", unknownCall)
+	if e.Cut || e.Call != "" && e.Tool == "" && len(e.Input) == 0 {
+		add("", lacks[e.Cut])
 		r.SetInPart()
 	}
 	add("Allow always covers, until opencode ends:\n- ", strings.Join(e.Always, "\n- "))
@@ -82,8 +82,11 @@ func (e *event) permission() *agent.Request {
 	return r.Clone()
 }
 
-// unknownCall is in the text of a permission whose call the plugin doesn't know.
-const unknownCall = "It isn't known which call this is for, so what else that call does isn't shown."
+// lacks says what a permission doesn't show: of one that was too long and was shortened, and of one whose call the plugin doesn't know.
+var lacks = map[bool]string{
+	true:  "This call is too long for Berth, so its long texts are shown in part.",
+	false: "It isn't known which call this is for, so what else that call does isn't shown.",
+}
 
 // change is a change of a file as a permission's input has it. Steps are what its diff leaves out.
 type change struct {

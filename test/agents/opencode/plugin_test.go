@@ -49,6 +49,8 @@ func TestPlugin(t *testing.T) {
 	const calls = `await first
 const before = (command) => plugin["tool.execute.before"]({ tool: "bash", sessionID: id, callID: "bash:0" }, { args: { command } })
 const asks = (id) => emit("permission.asked", { id, permission: "bash", tool: { callID: "bash:0" } })
+const code = (tool, callID, command) => plugin["tool.execute.before"]({ tool, sessionID: id, callID }, { args: { command } })
+const runs = () => emit("permission.asked", { id: "per_1", permission: "lab_run", tool: { callID: "c" } })
 const ends = (command) => emit("message.part.updated", { part: { type: "tool", sessionID: id, callID: "bash:0", tool: "bash", state: { status: "completed", input: { command } } } })
 `
 	for name, c := range map[string]struct {
@@ -94,6 +96,23 @@ asks("per_1")`, "conversation turn tool.before:one tool.after:one tool.before:tw
 rmSync(new URL("./held", import.meta.url))
 await began
 asks("per_1")`, "conversation turn permission.asked:one"},
+		"a call that code makes": {nil, calls + `await code("execute", "c", "code")
+await code("lab_run", "c/1", "one")
+runs()`, "conversation turn tool.before:code tool.before:one permission.asked:one"},
+		"two calls that code makes": {nil, calls + `await code("execute", "c", "code")
+await Promise.all([code("lab_run", "c/1", "one"), code("lab_run", "c/2", "two")])
+runs()`, "conversation turn tool.before:code tool.before:one tool.before:two permission.asked:one|two:c_per_1"},
+		"and one is over already": {nil, calls + `await code("execute", "c", "code")
+await code("lab_run", "c/1", "one")
+await plugin["tool.execute.after"]({ tool: "lab_run", sessionID: id, callID: "c/1" }, {})
+await code("lab_run", "c/2", "two")
+runs()`, "conversation turn tool.before:code tool.before:one tool.before:two permission.asked:two"},
+		"a call that code makes and that isn't reported": {nil, calls + `await code("execute", "c", "code")
+runs()`, "conversation turn tool.before:code permission.asked"},
+		"a call with a long text": {nil, calls + `await plugin["tool.execute.before"]({ tool: "bash", sessionID: id, callID: "bash:0" }, { args: { command: "one", junk: "x".repeat(5 << 20) } })
+asks("per_1")`, "conversation turn tool.before:one(cut) permission.asked:one(cut)"},
+		"a call with many texts": {nil, calls + `await plugin["tool.execute.before"]({ tool: "bash", sessionID: id, callID: "bash:0" }, { args: { command: "one", junk: Array(1 << 20).fill("xxxx") } })
+asks("per_1")`, "conversation turn tool.before(cut) permission.asked(cut)"},
 		"a folder that is gone": {nil, "rmSync(new URL('./run', import.meta.url), { recursive: true })\n" + ends, "conversation turn idle"},
 		"thousands of parts while a report hangs": {map[string]string{"held": ""}, `for (let i = 0; i < 5000; i++) emit("message.part.updated", { part: { type: "text", text: "x", sessionID: id } })
 emit("session.idle")
@@ -147,6 +166,7 @@ func reported(t *testing.T, file string) string {
 			Event string
 			Error *struct{ Name string }
 			Call  string
+			Cut   bool
 			Input struct {
 				Command string
 				OneOf   []struct{ Input struct{ Command string } } `json:"one of these calls"`
@@ -161,6 +181,9 @@ func reported(t *testing.T, file string) string {
 		}
 		for i, one := range r.Input.OneOf {
 			r.Event += string(":|"[min(i, 1)]) + one.Input.Command
+		}
+		if r.Cut {
+			r.Event += "(cut)"
 		}
 		if len(r.Input.OneOf) > 0 {
 			r.Event += ":" + strings.ReplaceAll(r.Call, " ", "_")
