@@ -93,11 +93,13 @@ func CutOfPatch(diff, name, patch string) string {
 	return strings.Trim(strings.Join(heads, "\n")+"\n"+cut(shown, name, lines), "\n")
 }
 
-// OldName is the name that the file of a diff had before, as Copilot CLI writes it; empty without one.
+// OldName is the name that the file of a diff had before, as Copilot CLI writes it; empty without one, as of a new file.
 func OldName(diff string) string {
 	_, rest, _ := strings.Cut(diff, "\n--- a")
-	name, _, _ := strings.Cut(rest, "\n+++ b")
-	return name
+	if name, _, _ := strings.Cut(rest, "\n+++ b"); name != "/dev/null" {
+		return name
+	}
+	return ""
 }
 
 // OfPatch is a patch that is the whole input of a call, as a change of a file: with the old names of the files that it moves as a field of that

@@ -135,3 +135,14 @@ func TestUsedPath(t *testing.T) {
 		}
 	}
 }
+
+// TestOldName: a file that is new had no name before, however its diff says so.
+func TestOldName(t *testing.T) {
+	for diff, want := range map[string]string{
+		"\ndiff\n--- a/w/old.txt\n+++ b/w/new.txt\n": "/w/old.txt", "\ndiff\n--- a/dev/null\n+++ b/w/new.txt\n": "", "\n@@ -1 +1 @@\n": "",
+	} {
+		if got := forks.OldName(diff); got != want {
+			t.Errorf("of %q: %q", diff, got)
+		}
+	}
+}
