@@ -172,6 +172,30 @@ func TestMoved(t *testing.T) {
 	}
 }
 
+// TestBlanksOfChange: Copilot draws a tab as blanks, and neither blanks nor a CR at a line's end. The prompt has such lines, and doesn't say
+// that a new file was another one before.
+func TestBlanksOfChange(t *testing.T) {
+	for name, c := range map[string]struct{ call, asks, question, want string }{
+		"created": {`"create","arguments":{"path":"/srv/ws/a","file_text":"a \\ \n\tb\r\n"}`,
+			`"intention":"Create file","fileName":"/srv/ws/a","newFileContents":"a \\ \n\tb\r\n","diff":"\ndiff --git a/srv/ws/a b/srv/ws/a\n--- a/dev/null\n+++ b/srv/ws/a\n@@ -1,0 +1,2 @@\n+a \\ \n+\tb\r\n"`,
+			"Do you want to create /srv/ws/a?", "file_text, line 1: ending with \" \"\nfile_text, line 2: ending with \"\\r\"\nfile_text, line 2: beginning with \"\\t\""},
+		"edited": {`"edit","arguments":{"path":"/srv/ws/a","old_str":"a","new_str":"\ta"}`,
+			`"intention":"Edit file","fileName":"/srv/ws/a","diff":"\ndiff --git a/srv/ws/a b/srv/ws/a\n--- a/srv/ws/a\n+++ b/srv/ws/a\n@@ -1,1 +1,1 @@\n-a\n+\ta\n"`,
+			"Do you want to edit /srv/ws/a?", `diff, line 7: beginning with "\t"`},
+		"edited without": {`"edit","arguments":{"path":"/srv/ws/a","old_str":"\ta","new_str":" a"}`,
+			`"intention":"Edit file","fileName":"/srv/ws/a","diff":"\ndiff --git a/srv/ws/a b/srv/ws/a\n--- a/srv/ws/a\n+++ b/srv/ws/a\n@@ -1,1 +1,1 @@\n-\ta\n+ a\n"`,
+			"Do you want to edit /srv/ws/a?", ""},
+	} {
+		s := newTalk(t)
+		s.log("tool.execution_start", `{"toolCallId":"a","toolName":`+c.call+`}`)
+		s.log("permission.requested", `{"permissionRequest":{"kind":"write","toolCallId":"a",`+c.asks+`},"promptRequest":{"kind":"write"}}`)
+		p, keyed := s.looks(partly(c.question, "1 + hello"))
+		if _, undrawn, _ := strings.Cut(agent.Value(p.Text), "╯\n\n"); !keyed || undrawn != c.want {
+			t.Errorf("%s: a key answers %q: %v", name, agent.Value(p.Text), keyed)
+		}
+	}
+}
+
 // TestPartWithoutItsCall: a process of the session can keep the log from Berth. A dialog about paths, or about an address, draws no command, so
 // its prompt is a part until the log has what it asks. A call that only has the path in it, or that was answered, doesn't say that.
 func TestPartWithoutItsCall(t *testing.T) {

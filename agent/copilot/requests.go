@@ -200,7 +200,7 @@ func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 	case tool == toolShell:
 		return forks.UndrawnOfCommand(in)
 	case tooling.Changes(tool):
-		return forks.UndrawnOfEdit(in, movedFrom)
+		return forks.Joined(tooling.BlanksOfChange(in), forks.UndrawnOfEdit(in, movedFrom))
 	case in.Words("kind") == kindServer && !strings.HasSuffix(tool, "-"+in.Words("toolTitle")):
 		return "input: " + strconv.QuoteToASCII(agent.Compact(input))
 	}

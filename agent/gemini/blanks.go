@@ -2,7 +2,6 @@ package gemini
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -25,25 +24,7 @@ func blanksOfChange(tool string, in agent.Input) string {
 	if old != "" {
 		text, old = withLF(text), withLF(old)
 	}
-	lines := strings.Split(text, "\n")
-	g := groups{lines: map[string][]int{}}
-	adrift := unanchored(lines, strings.Split(old, "\n"))
-	for i, line := range lines {
-		rest := strings.TrimRightFunc(line, unicode.IsSpace)
-		if end := line[len(rest):]; end != "" {
-			g.add("ending with "+forks.Quoted(end), i+1)
-		}
-		rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
-		indent, _, _ := strings.Cut(line, rest)
-		switch {
-		case rest == "":
-		case strings.ContainsFunc(rest, drawnAlike): // a line with a control character is shown anyway
-			g.add(forks.Quoted(line), i+1)
-		case strings.ContainsFunc(indent, oddBlank), indent != "" && adrift[i]:
-			g.add("beginning with "+forks.Quoted(indent), i+1)
-		}
-	}
-	return forks.Joined(forks.Shown(field, text, g.of(field), "blanks"), lineEnds(tool, in))
+	return forks.Joined(forks.Blanks(field, text, "", unanchored(strings.Split(text, "\n"), strings.Split(old, "\n"))), lineEnds(tool, in))
 }
 
 // withLF is a text as Gemini compares it with a file's, and puts it into the file.
@@ -58,7 +39,7 @@ func lineEnds(tool string, in agent.Input) string {
 		text = in.Words(tooling.New)
 	}
 	bare := strings.Count(text, "\n") > strings.Count(text, "\r\n")
-	matters := isScript(in.Words(tooling.File), text) || strings.Contains(text, "\\\n") || strings.Contains(text, "<<")
+	matters := agent.ReturnMatters(in.Words(tooling.File), text)
 	switch {
 	case edit && in.Words(tooling.Old) != "" && (matters || strings.Contains(text, "\r\n")):
 		return crlf + "LF"
@@ -71,22 +52,10 @@ func lineEnds(tool string, in agent.Input) string {
 // ofLineEnds begins that line.
 const ofLineEnds = "line ends: "
 
-// isScript reports whether the file may be for a shell, which takes a CR for a part of a word.
-func isScript(file, text string) bool {
-	kind := path.Ext(strings.TrimPrefix(path.Base(file), "."))
-	return strings.HasPrefix(text, "#!") || slices.Contains([]string{"", ".sh", ".bash", ".zsh", ".ksh", ".bats", ".mk"}, kind)
-}
-
 // ofBlanks reports whether a line about a change of a file is one about its blanks.
 func ofBlanks(line string) bool {
 	return strings.HasPrefix(line, ofLineEnds) || strings.HasPrefix(line, tooling.Text+", line") || strings.HasPrefix(line, tooling.New+", line")
 }
-
-// oddBlank reports whether the character is drawn like another blank.
-func oddBlank(r rune) bool { return r != ' ' && unicode.IsSpace(r) }
-
-// drawnAlike is that, without the control characters that UndrawnOfEdit finds.
-func drawnAlike(r rune) bool { return oddBlank(r) && (r == '\t' || unicode.Is(unicode.Zs, r)) }
 
 func empty(line string) bool { return strings.TrimSpace(line) == "" }
 
@@ -124,48 +93,6 @@ func unanchored(lines, old []string) map[int]bool {
 	return adrift
 }
 
-// groups are lines by what they have in common.
-type groups struct {
-	names []string // in the order of their first lines
-	lines map[string][]int
-}
-
-func (g *groups) add(name string, line int) {
-	if g.lines[name] == nil {
-		g.names = append(g.names, name)
-	}
-	g.lines[name] = append(g.lines[name], line)
-}
-
-// of are the lines about the field, one for each group.
-func (g *groups) of(field string) (all []string) {
-	for _, name := range g.names {
-		all = append(all, fmt.Sprintf("%s, %s: %s", field, ranges(g.lines[name]), name))
-	}
-	return all
-}
-
-// ranges names lines in ascending order, as in "lines 1-3, 7".
-func ranges(lines []int) string {
-	var parts []string
-	for i := 0; i < len(lines); {
-		last := i
-		for last+1 < len(lines) && lines[last+1] == lines[last]+1 {
-			last++
-		}
-		part := fmt.Sprint(lines[i])
-		if last > i {
-			part += fmt.Sprint("-", lines[last])
-		}
-		parts, i = append(parts, part), last+1
-	}
-	word := "line "
-	if len(lines) > 1 {
-		word = "lines "
-	}
-	return word + strings.Join(parts, ", ")
-}
-
 // narrow is less than the columns of a command's row in any dialog that takes a key.
 const narrow = 30
 
@@ -173,7 +100,7 @@ const narrow = 30
 // a word that is longer than a row, and blanks are drawn alike.
 func blanksOfCommand(command string) string {
 	command = strings.TrimSpace(command)
-	plain := !strings.Contains(command, "  ") && !strings.ContainsFunc(command, oddBlank)
+	plain := !strings.Contains(command, "  ") && !strings.ContainsFunc(command, forks.OddBlank)
 	if plain && !slices.ContainsFunc(strings.Fields(command), func(word string) bool { return terminal.StringWidth(word) > narrow }) {
 		return ""
 	}
