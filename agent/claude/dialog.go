@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -221,8 +222,11 @@ func previews(d *agent.Dialog) bool {
 
 var (
 	asksWhether = pattern.New(`^ *(Do you want to|Would you like to|Allow |Called as ").*$`)
-	fromAgent   = pattern.New(`^(.*?) +· +from the (.+) agent$`)
+	fromAgent   = pattern.New(`^(.*?) +· +from the (?:([^"].*) agent|".+" workflow)$`)
 )
+
+// workflowAgent is the type of subagent that a hook reports for a workflow's (2.1.330). Its dialog names the workflow instead.
+const workflowAgent = "workflow-subagent"
 
 // toolOf is the tool for each head of a permission's dialog.
 var toolOf = map[string]string{
@@ -335,17 +339,19 @@ func (b *bottomBlock) heads(rows []string) []string {
 	}
 	title := strings.TrimSpace(rows[0])
 	rest := rows[1:]
-	if left, right, ok := strings.Cut(rows[0], "· from the "); ok && !strings.HasSuffix(title, " agent") {
+	if left, right, ok := strings.Cut(rows[0], "· from the "); ok && !fromAgent.MatchString(title) {
 		column := terminal.StringWidth(left)
-		right = "from the " + right
-		for len(rest) > 0 && !strings.HasSuffix(flat(right), " agent") && strings.TrimSpace(rest[0]) != "" {
-			l, r := cutColumn(rest[0], column)
-			left, right, rest = left+" "+l, right+" "+r, rest[1:]
+		for i := 1; i < len(rows) && strings.TrimSpace(rows[i]) != "" && !isDashes(rows[i]); i++ {
+			l, r := cutColumn(rows[i], column)
+			left, right = left+" "+l, right+" "+r
+			if whole := flat(left) + " · from the " + flat(right); fromAgent.MatchString(whole) {
+				title, rest = whole, rows[i+1:]
+				break
+			}
 		}
-		title = flat(left) + " · " + flat(right)
 	}
 	if m := fromAgent.FindStringSubmatch(title); m != nil {
-		title, d.Agent = m[1], m[2]
+		title, d.Agent = m[1], cmp.Or(m[2], workflowAgent)
 	}
 	d.Title, d.Tool = title, toolOf[title]
 	return rest

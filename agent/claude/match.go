@@ -36,7 +36,7 @@ func matchCall(d *agent.Dialog, p *agent.Request) agent.Match {
 		return agent.MatchIf(d.Agent == agent.Value(p.Agent) && editsBySed(d, p.Raw), agent.PartMatch)
 	case tool == "" || d.Tool != "" && d.Tool != tool:
 		return agent.MatchIf(tool == "", agent.PartMatch)
-	case d.Title != "" && d.Agent != agent.Value(p.Agent):
+	case d.Title != "" && !asksAs(d, agent.Value(p.Agent)):
 		return agent.NoMatch
 	}
 	in, ok := readInput(tool, p.Raw)
@@ -80,6 +80,12 @@ func matchCall(d *agent.Dialog, p *agent.Request) agent.Match {
 		return rows.mcp(tool, p.Raw)
 	}
 	return agent.PartMatch
+}
+
+// asksAs reports whether a subagent of that type may ask by the dialog. A workflow may choose the type of its subagents, and their
+// dialogs name the workflow alone.
+func asksAs(d *agent.Dialog, kind string) bool {
+	return d.Agent == kind || d.Agent == workflowAgent && kind != ""
 }
 
 // sedEdit matches a command of sed that 2.1.197 draws as an edit: one substitution, in place, in one file.

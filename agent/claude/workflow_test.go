@@ -1,0 +1,56 @@
+package claude_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/agent"
+)
+
+// ofWorkflow is a command's dialog as 2.1.330 draws it for the agent of a workflow, whose head takes these rows.
+func ofWorkflow(cols int, command string, head ...string) *agent.Reading {
+	rows := append([]string{strings.Repeat("─", cols)}, head...)
+	return draw(cols, 40, strings.Join(append(rows, " Lists", strings.Repeat("╌", cols), " "+command, strings.Repeat("╌", cols),
+		" Do you want to proceed?", " ❯ 1. Yes", "   2. No", "", " Esc to cancel · Tab to amend"), "\n"))
+}
+
+// TestWorkflowsAgent: the head of such a dialog names the workflow. The prompt is the agent's, also where the head has no room in one row,
+// and the hook that waits takes the answer.
+func TestWorkflowsAgent(t *testing.T) {
+	for _, head := range [][]string{
+		{` Bash command · from the "y" workflow`}, {` Bash command · from the "my agent" workflow`},
+		{` Bash      · from the "my agent flow"`, ` command   workflow`}, {` Bash      · from the "my agent`, ` command   flow" workflow`},
+		{` Bash command · from the helper agent`}, {` Bash      · from the helper`, ` command   agent`},
+	} {
+		name, kinds := "workflow-subagent", []string{"workflow-subagent", "general-purpose"} // a workflow may choose the type
+		if strings.Contains(head[0], "helper") {
+			name, kinds = "helper", []string{"helper"}
+		}
+		s, r := newForgery(t), ofWorkflow(50, "touch a.txt", head...)
+		s.show(r)
+		p := s.f.Status().Request
+		if p == nil || text(p.Agent) != name || text(p.Input) != "touch a.txt" || text(p.Tool) != "Bash" || text(p.Title) != "Bash command" || !s.keyed(p.ID, r.Dialog) {
+			t.Errorf("%q: it asks %+v", head, p)
+		}
+		for _, kind := range kinds {
+			s := newForgery(t)
+			s.hook(fmt.Sprintf(`{"session_id":"s","hook_event_name":"PermissionRequest","prompt_id":"t","agent_id":"a","agent_type":%q,"tool_name":"Bash","tool_input":{"command":"touch a.txt","description":"Lists"}}`, kind), "7")
+			s.show(r)
+			s.pass(time.Second)
+			if p := s.f.Status().Request; len(s.f.Status().Requests) != 1 || p.Channel != agent.ChannelHook || !p.OnScreen || text(p.Input) != "touch a.txt" {
+				t.Errorf("%q, reported by a hook of %s: it asks %+v", head, kind, p)
+			}
+		}
+	}
+}
+
+// TestHeadOfAnUnknownForm: a head that names another asker takes no other rows: the prompt has what the tool would do.
+func TestHeadOfAnUnknownForm(t *testing.T) {
+	s, r := newForgery(t), ofWorkflow(50, "touch a.txt", ` Bash command · from the y team`)
+	s.show(r)
+	if p := s.f.Status().Request; p == nil || text(p.Input) != "touch a.txt" || text(p.Title) != "Bash command · from the y team" {
+		t.Errorf("it asks %+v", p)
+	}
+}
