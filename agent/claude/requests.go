@@ -41,6 +41,7 @@ func request(tool string, input json.RawMessage, agentType string) *agent.Reques
 		}
 	default:
 		setInput(r, tool, input)
+		addText(r, unshown(tool, input))
 	}
 	return r
 }
@@ -177,6 +178,9 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 	case r.Type == agent.PromptPermission && dialog.Subtype == "" && !dialog.Cut:
 	case r.Type == agent.PromptPermission, r.Type == agent.PromptPlan, r.Type == agent.PromptForm:
 		r.Text = agent.Pointer(dialog.Body) // a cut dialog has only a part of it
+	}
+	if r.Type == agent.PromptPermission {
+		addText(r, unshownBy(dialog))
 	}
 	d.Fill(r, dialog)
 	return r

@@ -1,0 +1,42 @@
+package claude
+
+import (
+	"encoding/json"
+	"strings"
+
+	"berth/agent"
+)
+
+// A call can name a file that says what it does. Neither a hook nor a dialog shows the file, and Claude reads it by itself.
+
+const (
+	skillUnshown    = "The skill's file isn't shown here. It can allow tools and set hooks, and it can change until the skill runs."
+	workflowUnshown = "The workflow's script isn't shown here, and its file can hold another one by now."
+	skillTitle      = `Use skill "` // begins the title of a skill's dialog
+)
+
+// unshown says of such a call that its file isn't shown.
+func unshown(tool string, input json.RawMessage) string {
+	switch in, err := agent.ReadInput(input); {
+	case tool == "Skill":
+		return skillUnshown
+	case tool == "Workflow" && (err != nil || in["script"] == nil || len(in) > 1 && (in["scriptPath"] != nil || in["name"] != nil)):
+		return workflowUnshown
+	}
+	return ""
+}
+
+// unshownBy says the same of a dialog.
+func unshownBy(d *agent.Dialog) string {
+	if d.Subtype == "" && strings.HasPrefix(d.Title, skillTitle) {
+		return skillUnshown
+	}
+	return ""
+}
+
+// addText adds a paragraph to a prompt's text.
+func addText(r *agent.Request, paragraph string) {
+	if paragraph != "" {
+		r.Text = agent.Pointer(strings.TrimPrefix(agent.Value(r.Text)+"\n\n"+paragraph, "\n\n"))
+	}
+}
