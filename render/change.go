@@ -27,6 +27,9 @@ func Change(c agent.Change, file File) []Line {
 	if c.To != "" {
 		lines = append(lines, Line{Spans: []Span{{"moves to ", Faint}, {name(c.To), Accent}}})
 	}
+	if len(c.Patch) > 0 {
+		lines = append(lines, beside(c.Does, file)...)
+	}
 	for _, e := range c.Edits {
 		lines = append(lines, edit(e, file)...)
 	}
@@ -44,14 +47,32 @@ func signed(sign byte, number int, text string) Line {
 	return Line{Margin: true, Sign: sign, Number: number, Spans: []Span{{text, tone}}}
 }
 
+// beside is what a patch does to the file that is there, besides what its lines say.
+func beside(does agent.Does, file File) []Line {
+	lines, returns := strings.Count(file.Text, "\n"), strings.Count(file.Text, "\r\n")
+	switch {
+	case !file.Known:
+	case does == agent.Adds:
+		return []Line{whole(file)}
+	case does == agent.Edits && returns > 0 && returns*2 >= lines:
+		return []Line{one(Warning, "most lines of the file end in CR LF, so an added line may get a CR")}
+	}
+	return nil
+}
+
+// whole says whether a whole text replaces a file, which is known.
+func whole(file File) Line {
+	if file.Exists {
+		return one(Warning, "replaces the file that is there")
+	}
+	return one(Faint, "a new file")
+}
+
 // write is a file's new text beside the one that it has.
 func write(text string, file File) []Line {
 	var notes []Line
-	switch {
-	case file.Known && !file.Exists:
-		notes = append(notes, one(Faint, "a new file"))
-	case file.Known:
-		notes = append(notes, one(Warning, "replaces the file that is there"))
+	if file.Known {
+		notes = append(notes, whole(file))
 	}
 	lines := append(notes, differ(split(file.Text), split(text), 1)...)
 	switch {

@@ -56,6 +56,26 @@ func TestEditInItsFile(t *testing.T) {
 	}
 }
 
+// TestPatchOfAFile: a patch replaces a file that is there by its new one, and an added line may end as the file's do.
+func TestPatchOfAFile(t *testing.T) {
+	for _, c := range []struct {
+		does agent.Does
+		file File
+		want string
+	}{
+		{agent.Adds, File{}, ""},
+		{agent.Adds, File{Known: true}, "a new file\n"},
+		{agent.Adds, File{Known: true, Exists: true}, "replaces the file that is there\n"},
+		{agent.Edits, File{Known: true, Exists: true, Text: "a\nb\r\nc\n"}, ""},
+		{agent.Edits, File{Known: true, Exists: true, Text: "a\nb\r\n"}, "most lines of the file end in CR LF, so an added line may get a CR\n"},
+	} {
+		change := agent.Change{File: "f", Does: c.does, Patch: []agent.PatchLine{{Sign: '+', Text: "a"}}}
+		if got, want := show(Change(change, c.file)), string(c.does)+" f\n"+c.want+"0+|a\n"; got != want {
+			t.Errorf("%+v: %q, want %q", c, got, want)
+		}
+	}
+}
+
 func TestWrite(t *testing.T) {
 	for _, c := range []struct {
 		file File

@@ -231,7 +231,7 @@ func TestShellOfAPatch(t *testing.T) {
 		f.Hook = "7"
 		s.apply(f)
 	}
-	if p, ok := s.f.HeldBy("7"); !ok || agent.Value(p.Text) != "" {
+	if p, ok := s.f.HeldBy("7"); !ok || agent.Value(p.Text) != replaces {
 		t.Errorf("the hook waits for %+v", p)
 	}
 }

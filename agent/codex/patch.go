@@ -3,6 +3,7 @@ package codex
 import (
 	"encoding/json"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,6 +42,28 @@ func absolute(patch string) bool {
 		}
 	}
 	return true
+}
+
+// What a patch does beyond its own lines. A CR at the end of a line can make another command of it, such as of one that a backslash
+// continues.
+const (
+	lineEnds = "Added lines end as most lines of their file do: each may get a CR."
+	replaces = "A file that is added or moved replaces one that is there."
+)
+
+// beyond says what a patch may do that its lines don't show. Codex reads the lines that begin a file also when they are indented.
+func beyond(patch string) string {
+	var says []string
+	begins := func(with string) bool {
+		return slices.ContainsFunc(strings.Split(patch, "\n"), func(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), with) })
+	}
+	if begins(patchUpdates) && begins("+") {
+		says = append(says, lineEnds)
+	}
+	if begins(patchAdds) || begins(patchMoves) {
+		says = append(says, replaces)
+	}
+	return strings.Join(says, "\n")
 }
 
 // patchCommand matches the words before a patch that name no folder.

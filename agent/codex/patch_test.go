@@ -9,6 +9,35 @@ import (
 	"berth/agent/codex"
 )
 
+// replaces is in the text of the prompt of a patch with a new file.
+const replaces = "A file that is added or moved replaces one that is there."
+
+// TestPatchBeyondItsLines: Codex ends added lines as most lines of their file do, and a CR can make a command of a line that a
+// backslash continues. It replaces a file that is there by a new or a moved one. The prompt says so.
+func TestPatchBeyondItsLines(t *testing.T) {
+	const ends = "Added lines end as most lines of their file do: each may get a CR."
+	for files, want := range map[string]string{
+		"*** Update File: /a\n@@\n-one\n+two \\\n+  three #":           ends,
+		"*** Update File: /a\n@@\n-one\n+two\n *** Add File: /b\n+one": ends + "\n" + replaces,
+		"*** Update File: /a\n*** Move to: /b\n@@\n-one":               replaces,
+		"*** Update File: /a\n*** Move to: /b\n@@\n+one":               ends + "\n" + replaces,
+		"*** Add File: /a\n+one":                                       replaces,
+		"*** Update File: /a\n@@\n-one":                                "",
+		"*** Delete File: /a":                                          "",
+	} {
+		for description, above := range map[string]string{"": "", `,"description":"May I?"`: "May I?\n\n"} {
+			s := newSeen()
+			for _, f := range hook(t, "PermissionRequest", `,"cwd":"/w","tool_name":"apply_patch","tool_input":{"command":`+strconv.Quote("*** Begin Patch\n"+files+"\n*** End Patch")+description+`}`) {
+				f.Hook, f.Time = "7", s.now
+				s.f.Apply(f)
+			}
+			if p, held := s.f.HeldBy("7"); !held || text(p.Text) != strings.TrimSuffix(above+want, "\n\n") {
+				t.Errorf("%s: it asks (%v) %+v", files, held, p)
+			}
+		}
+	}
+}
+
 // TestFolderOfAPatch: Codex's hook reports a patch without the folder that its names are relative to. The
 // prompt shows the folder as the call reports it; without the call no hook waits for the answer.
 func TestFolderOfAPatch(t *testing.T) {
@@ -47,7 +76,7 @@ func TestFolderOfAPatch(t *testing.T) {
 		}
 		_, held := s.f.HeldBy("7")
 		asked = s.f.Status().Request
-		if asked == nil || held != c.held || agent.Value(asked.Text) != c.text || !strings.Contains(asked.FullInput, "*** Add File: ") || strings.Contains(string(asked.Raw), "workdir") {
+		if asked == nil || held != c.held || agent.Value(asked.Text) != strings.TrimSuffix(replaces+"\n\n"+c.text, "\n\n") || !strings.Contains(asked.FullInput, "*** Add File: ") || strings.Contains(string(asked.Raw), "workdir") {
 			t.Errorf("%s: held %v, %+v", name, held, asked)
 		}
 	}
@@ -74,7 +103,7 @@ func TestPatchOfTheLog(t *testing.T) {
 			f.Time = s.now
 			s.f.Apply(f)
 		}
-		if p, held := s.f.HeldBy("7"); !held || text(p.Text) != c.want {
+		if p, held := s.f.HeldBy("7"); !held || text(p.Text) != replaces+"\n\n"+c.want {
 			t.Errorf("%s: it asks (%v) %+v", workdir, held, p)
 		}
 	}

@@ -37,6 +37,9 @@ func permission(tool string, input json.RawMessage, agentType string) *agent.Req
 	default:
 		command = "" // another tool may give a field of this name any meaning
 	}
+	if more := beyond(command); tool == toolPatch && more != "" {
+		r.Text = agent.Pointer(strings.TrimPrefix(agent.Value(r.Text)+"\n\n"+more, "\n\n"))
+	}
 	if command == "" {
 		command = agent.Compact(input)
 	}

@@ -34,6 +34,8 @@ func (Driver) Subject(p *agent.Request) (agent.Subject, bool) {
 const (
 	patchBegins  = "*** Begin Patch"
 	patchEnds    = "*** End Patch"
+	patchAdds    = "*** Add File: "
+	patchUpdates = "*** Update File: "
 	patchMoves   = "*** Move to: "
 	patchFileEnd = "*** End of File"
 )
@@ -42,7 +44,7 @@ const (
 var patchFiles = []struct {
 	begins string
 	does   agent.Does
-}{{"*** Add File: ", agent.Adds}, {"*** Update File: ", agent.Edits}, {"*** Delete File: ", agent.Deletes}}
+}{{patchAdds, agent.Adds}, {patchUpdates, agent.Edits}, {"*** Delete File: ", agent.Deletes}}
 
 // readPatch reads a patch in Codex's format. It is nil for a patch with any line that isn't of that
 // format: such a patch is shown as the agent sent it. Codex reads an indented "*** Delete File: "

@@ -68,7 +68,7 @@ func TestFolderOfAPatch(t *testing.T) {
 			}
 			l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{modelapi.Say(modelapi.Tool("exec_command", in)), modelapi.Say(modelapi.Text("Finished."))}})
 			l.Nudge("please edit it")
-			p := l.PromptUntil("with its folder", func(p testbed.Shown) bool { return p.Text == want })
+			p := l.PromptUntil("with its folder", func(p testbed.Shown) bool { return p.Text == replaces+"\n\n"+want })
 			if p.Tool != "apply_patch" || p.Channel != "hook" {
 				t.Errorf("it asks %+v", p)
 			}
@@ -78,5 +78,33 @@ func TestFolderOfAPatch(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// replaces is in the text of the prompt of a patch with a new file.
+const replaces = "A file that is added or moved replaces one that is there."
+
+// TestPatchBeyondItsLines: Codex ends an added line as most lines of the file do, and replaces a file that is there. The prompt says so.
+func TestPatchBeyondItsLines(t *testing.T) {
+	l := newLab(t, Ready())
+	l.Is("idle")
+	dir, err := os.MkdirTemp("/var/tmp", "berth-edit-") // a temporary folder may be written to without asking
+	check(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	file := filepath.Join(dir, "run.sh")
+	check(t, os.WriteFile(file, []byte("# one\r\n# two\r\necho start\n"), 0o600))
+	for _, c := range []struct{ patch, want, made string }{
+		{"*** Update File: " + file + "\n@@\n-echo start\n+echo it runs \\\n+  touch made #", "Added lines end as most lines of their file do: each may get a CR.", "# one\r\n# two\r\necho it runs \\\r\n  touch made #\r\n"},
+		{"*** Add File: " + file + "\n+new", replaces, "new\n"},
+	} {
+		in := map[string]any{"cmd": "apply_patch <<'EOF'\n*** Begin Patch\n" + c.patch + "\n*** End Patch\nEOF"}
+		l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{modelapi.Say(modelapi.Tool("exec_command", in)), modelapi.Say(modelapi.Text("Finished."))}})
+		l.Nudge("please edit it")
+		p := l.PromptUntil("that says what the lines don't", func(p testbed.Shown) bool { return p.Text == c.want })
+		l.Respond("hook", "accepted", "--prompt", p.ID, "accept")
+		l.Is("idle")
+		if got, err := os.ReadFile(file); string(got) != c.made {
+			t.Errorf("the file is %q, %v; want %q", got, err, c.made)
+		}
 	}
 }
