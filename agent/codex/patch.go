@@ -54,16 +54,42 @@ const (
 // beyond says what a patch may do that its lines don't show. Codex reads the lines that begin a file also when they are indented.
 func beyond(patch string) string {
 	var says []string
+	lines := strings.Split(patch, "\n")
 	begins := func(with string) bool {
-		return slices.ContainsFunc(strings.Split(patch, "\n"), func(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), with) })
+		return slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(strings.TrimSpace(line), with) })
 	}
-	if begins(patchUpdates) && begins("+") {
+	if returnMatters(lines) {
 		says = append(says, lineEnds)
 	}
 	if begins(patchAdds) || begins(patchMoves) {
 		says = append(says, replaces)
 	}
 	return strings.Join(says, "\n")
+}
+
+// returnMatters reports whether a CR at the end of a line that a patch adds to a file may change what that does.
+func returnMatters(lines []string) bool {
+	var names []string // of the file, until the next one begins
+	added := ""
+	for _, line := range append(lines, patchEnds) {
+		line = strings.TrimSpace(line)
+		switch name, moves := strings.CutPrefix(line, patchMoves); {
+		case moves:
+			names = append(names, name)
+		case line == patchFileEnd:
+		case strings.HasPrefix(line, "*** "):
+			if slices.ContainsFunc(names, func(name string) bool { return added != "" && agent.ReturnMatters(name, added) }) {
+				return true
+			}
+			names, added = nil, ""
+			if name, updates := strings.CutPrefix(line, patchUpdates); updates {
+				names = []string{name}
+			}
+		case len(names) > 0 && strings.HasPrefix(line, "+"):
+			added += line[1:] + "\n"
+		}
+	}
+	return false
 }
 
 // patchCommand matches the words before a patch that name no folder.

@@ -17,13 +17,16 @@ const replaces = "A file that is added or moved replaces one that is there."
 func TestPatchBeyondItsLines(t *testing.T) {
 	const ends = "Added lines end as most lines of their file do: each may get a CR."
 	for files, want := range map[string]string{
-		"*** Update File: /a\n@@\n-one\n+two \\\n+  three #":           ends,
-		"*** Update File: /a\n@@\n-one\n+two\n *** Add File: /b\n+one": ends + "\n" + replaces,
-		"*** Update File: /a\n*** Move to: /b\n@@\n-one":               replaces,
-		"*** Update File: /a\n*** Move to: /b\n@@\n+one":               ends + "\n" + replaces,
-		"*** Add File: /a\n+one":                                       replaces,
-		"*** Update File: /a\n@@\n-one":                                "",
-		"*** Delete File: /a":                                          "",
+		"*** Update File: /a.c\n@@\n-one\n+two \\\n+  three #":                                ends,
+		"*** Update File: /a.sh\n@@\n-one\n+two\n *** Add File: /b\n+one":                     ends + "\n" + replaces,
+		"*** Update File: /a.go\n@@\n-one\n+two\n*** Update File: /run\n@@\n-one\n+exit":      ends,
+		"*** Update File: /a.go\n@@\n-one\n+two\n*** End of File\n@@\n+three\n":               "",
+		"*** Update File: /a.go\n*** Move to: /b.sh\n@@\n one\n*** End of File\n@@\n+two":     ends + "\n" + replaces,
+		"*** Update File: /a.go\n@@\n-one\n+two\n*** Delete File: /run\n*** Add File: /b\n+x": replaces,
+		"*** Update File: /a\n*** Move to: /b\n@@\n-one":                                      replaces,
+		"*** Add File: /a\n+one":        replaces,
+		"*** Update File: /a\n@@\n-one": "",
+		"*** Delete File: /a":           "",
 	} {
 		for description, above := range map[string]string{"": "", `,"description":"May I?"`: "May I?\n\n"} {
 			s := newSeen()
