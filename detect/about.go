@@ -102,9 +102,10 @@ func (f *Fold) showUndrawn(p, reported *agent.Request) {
 	f.completes(p, reported)
 }
 
-// completes ends that a prompt is a part, if the agent reported that it asks the call, whose fields the text has, by such a dialog.
+// completes ends that a prompt is a part, if the agent reported that it asks the call, whose fields the text has, by such a dialog. After a
+// line of the log that wasn't read, the dialog may be another call's.
 func (f *Fold) completes(p, reported *agent.Request) {
-	if joiner, ok := f.driver.(agent.CallJoiner); ok && p.InPart() && joiner.AsksInPart(reported) {
+	if joiner, ok := f.driver.(agent.CallJoiner); ok && p.InPart() && f.m.Skipped.IsZero() && joiner.AsksInPart(reported) {
 		p.SetNoPart()
 	}
 }

@@ -17,10 +17,12 @@ func (f *Fold) nameSkipped() {
 	}
 }
 
-// learnSkipped says so in the permission on the screen, also if it has no room there.
+// learnSkipped says so in the permission on the screen, also if it has no room there. Of an agent whose log alone says what a permission
+// leaves out, it is a part.
 func (f *Fold) learnSkipped() {
 	_, leavesOut := f.driver.(agent.UndrawnInputReader)
 	_, logs := f.driver.(agent.CallLogReader)
+	_, joins := f.driver.(agent.CallJoiner)
 	d := f.dialog()
 	if f.m.Skipped.IsZero() || !leavesOut && !logs || d == nil || !ofWork(d) {
 		return
@@ -29,6 +31,12 @@ func (f *Fold) learnSkipped() {
 		if r.Prompt.OnScreen && !r.Given && r.Prompt.Type == agent.PromptPermission {
 			more := r.Prompt.Clone()
 			addLines(more, hadNoRoom)
+			if joins { // no hook says what the dialog leaves out
+				if more.Input == nil {
+					more.SetInput(d.Body)
+				}
+				more.SetInPart()
+			}
 			f.renewWith(r, more)
 		}
 	}

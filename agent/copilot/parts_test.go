@@ -224,6 +224,31 @@ func TestPartWithoutItsCall(t *testing.T) {
 	}
 }
 
+// TestSkippedLine: a line of the log that is too long to be read may have had the call, and no hook has what the dialog leaves out. So the
+// prompt says that, and is a part, until Copilot rests.
+func TestSkippedLine(t *testing.T) {
+	for name, dialog := range map[string]*agent.Reading{"a path": partly(allowsPath, "/tmp/a"), "a patch": partly("Do you want to update /srv/ws/a?", "1 + hello")} {
+		for _, first := range []string{"log", "dialog"} {
+			s := newTalk(t)
+			if first == "dialog" {
+				s.looks(dialog)
+			}
+			s.f.Skipped(s.now)
+			if name == "a path" {
+				s.starts("a", "cat /tmp/a", "")
+				s.asksPart("a", "shell", "cat /tmp/a", path("/tmp/a"))
+			}
+			p, keyed := s.looks(dialog)
+			if !keyed || !p.InPart() || !strings.Contains(agent.Value(p.Text), "that Berth had no room to keep") {
+				t.Errorf("%s, %s first: it is a part: %v, a key answers %q: %v", name, first, p.InPart(), agent.Value(p.Text), keyed)
+			}
+			if again, _ := s.looks(dialog); again.ID != p.ID {
+				t.Errorf("%s, %s first: it has the ids %s and %s", name, first, p.ID, again.ID)
+			}
+		}
+	}
+}
+
 // TestPatchWithoutItsPermission: what a patch's dialog doesn't draw is in the prompt's text, also when its permission is too long for a line.
 func TestPatchWithoutItsPermission(t *testing.T) {
 	for patch, want := range map[string]string{
