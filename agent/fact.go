@@ -132,6 +132,9 @@ type Fact struct {
 	Usage *Usage // the model's usage, if the source has it
 }
 
+// AnySubagent is in Background for a task whose subagents aren't named.
+const AnySubagent = "*"
+
 // Starting is the fact of a call in the same entry of a log. asks is what the call would ask.
 func (f Fact) Starting(call, tool string, input json.RawMessage, asks *Request) Fact {
 	f.Kind, f.Call, f.Tool, f.Input, f.Request, f.Evidence = ToolStarted, call, tool, input, asks, tool

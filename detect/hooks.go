@@ -52,7 +52,7 @@ func (f *Fold) hookGone(fact *agent.Fact) {
 		}
 	}
 	f.closeAll("ended", fact.Source, fact.Cause, false, func(r *request) bool {
-		return r.Told && r.Hook == "" && r.Waits && !r.Seen && f.m.ended(r.Turn) && !f.m.Background[r.Agent]
+		return r.Told && r.Hook == "" && r.Waits && !r.Seen && f.m.ended(r.Turn) && !f.m.inBackground(r.Agent)
 	})
 }
 

@@ -131,7 +131,7 @@ func (f *Fold) answeredByLevel() {
 		}
 		begins := false // a question about the last turn is answered by the next turn's start
 		f.closeAll("answered", s, l.Cause, l.Value == agent.LevelIdle, func(r *request) bool {
-			goesOn := f.hidden(r) && (l.Value == agent.LevelBusy || f.m.Background[r.Agent])
+			goesOn := f.hidden(r) && (l.Value == agent.LevelBusy || f.m.inBackground(r.Agent))
 			over := r.Opened.Before(l.Since) && r.levelCovers(s) && !goesOn
 			begins = begins || over && r.AfterTurn
 			return over

@@ -374,7 +374,12 @@ func (t *turns) forget() {
 }
 
 // ofTurn reports whether the prompt ends with the turn.
-func (t *turns) ofTurn(r *request) bool { return !t.Background[r.Agent] && !r.AfterTurn }
+func (t *turns) ofTurn(r *request) bool { return !t.inBackground(r.Agent) && !r.AfterTurn }
+
+// inBackground reports whether the subagent continues after the turn.
+func (t *turns) inBackground(id string) bool {
+	return t.Background[id] || id != "" && t.Background[agent.AnySubagent]
+}
 
 // askedBefore reports whether a prompt was opened before that time.
 func (p *prompts) askedBefore(t time.Time) bool {

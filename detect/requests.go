@@ -37,7 +37,7 @@ func (f *Fold) asked(fact *agent.Fact) {
 	if dialog != nil && !f.spent() {
 		how = f.driver.Match(dialog, fact.Request)
 	}
-	if m.ended(fact.Turn) && !m.Background[fact.Agent] && how == agent.NoMatch && fact.Hook == "" {
+	if m.ended(fact.Turn) && !m.inBackground(fact.Agent) && how == agent.NoMatch && fact.Hook == "" {
 		return // the turn is over, and no hook waits for the answer
 	}
 	asksAnew := fact.Request.Type == agent.PromptForm && (fact.Hook != "" || fact.Released) // each such hook is a form of its own, maybe another server's

@@ -142,8 +142,12 @@ func (e *event) compacts(f *agent.Fact) {
 func subagents(tasks []task) []string {
 	var ids []string
 	for _, t := range tasks {
-		if t.Type == "subagent" && t.Status == "running" {
+		switch {
+		case t.Status != "running":
+		case t.Type == "subagent":
 			ids = append(ids, t.ID)
+		case t.Type == "workflow": // its subagents have ids of their own
+			ids = append(ids, agent.AnySubagent)
 		}
 	}
 	return ids

@@ -54,3 +54,22 @@ func TestHeadOfAnUnknownForm(t *testing.T) {
 		t.Errorf("it asks %+v", p)
 	}
 }
+
+// TestWorkflowAfterTheTurn: a workflow runs in the background. What its subagent asks after the turn's end is asked on when Berth releases
+// the hook for an attached person, as that of a subagent in the background is, and keys answer its dialog.
+func TestWorkflowAfterTheTurn(t *testing.T) {
+	const asks = `{"session_id":"s","hook_event_name":"PermissionRequest","prompt_id":"t","agent_id":"a","agent_type":"workflow-subagent","tool_name":"Bash","tool_input":{"command":"touch a.txt","description":"Lists"}}`
+	for kind, keyed := range map[string]bool{"workflow": true, "shell": false} {
+		s, r := newForgery(t), ofWorkflow(80, "touch a.txt", ` Bash command · from the "y" workflow`)
+		s.hook(`{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt_id":"t","prompt":"x"}`, "")
+		s.hook(`{"session_id":"s","hook_event_name":"Stop","prompt_id":"t","background_tasks":[{"id":"w1","type":"`+kind+`","status":"running"}]}`, "")
+		s.hook(asks, "7")
+		s.f.Apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:gone", Hook: "7", Evidence: agent.HookReleased, Time: s.step()})
+		s.show(r)
+		s.pass(2 * time.Second)
+		s.show(r)
+		if p := s.f.Status().Request; p == nil || s.keyed(p.ID, r.Dialog) != keyed || text(p.Input) != "touch a.txt" {
+			t.Errorf("%s: it asks %+v", kind, p)
+		}
+	}
+}
