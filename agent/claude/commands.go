@@ -319,7 +319,11 @@ func (d Driver) LoggedCall(dialog *agent.Dialog, tool string, input json.RawMess
 	case shown == agent.PartMatch && !dialog.Cut && (tool == toolQuestion || overflows(input, dialog.Cols)):
 		return agent.NoMatch, ""
 	}
-	return shown, beside(input, drawnOfCall[tool]...)
+	undrawn = beside(input, drawnOfCall[tool]...)
+	if tool == "Edit" {
+		undrawn = strings.TrimPrefix(undrawn+"\n"+unshown(tool, input), "\n")
+	}
+	return shown, strings.TrimSuffix(undrawn, "\n")
 }
 
 // overflows reports whether a file's new text has a line with tabs that may have no room in a row.
