@@ -165,7 +165,7 @@ func TestMoved(t *testing.T) {
 			if asks {
 				s.log("permission.requested", `{"permissionRequest":{"kind":"write","toolCallId":"a","intention":"Move and update file","fileName":"/srv/ws/hooks/pre-commit","diff":"\ndiff --git a/srv/ws/sample.txt b/srv/ws/hooks/pre-commit\nindex 0000000..0000000 100644\n--- a/srv/ws/sample.txt\n+++ b/srv/ws/hooks/pre-commit\n@@ -1,1 +1,1 @@\n-a\n+b\n"},"promptRequest":{"kind":"write"}}`)
 			}
-			if p, keyed := s.looks(dialog); !keyed || !strings.HasSuffix(agent.Value(p.Text), "\n\nmovedFrom: "+want) {
+			if p, keyed := s.looks(dialog); !keyed || !strings.HasSuffix(agent.Value(p.Text), "\nmovedFrom: "+want) {
 				t.Errorf("%s first: a key answers %q: %v", first, agent.Value(p.Text), keyed)
 			}
 		}
@@ -176,15 +176,18 @@ func TestMoved(t *testing.T) {
 // that a new file was another one before.
 func TestBlanksOfChange(t *testing.T) {
 	for name, c := range map[string]struct{ call, asks, question, want string }{
-		"created": {`"create","arguments":{"path":"/srv/ws/a","file_text":"a \\ \n\tb\r\n"}`,
-			`"intention":"Create file","fileName":"/srv/ws/a","newFileContents":"a \\ \n\tb\r\n","diff":"\ndiff --git a/srv/ws/a b/srv/ws/a\n--- a/dev/null\n+++ b/srv/ws/a\n@@ -1,0 +1,2 @@\n+a \\ \n+\tb\r\n"`,
-			"Do you want to create /srv/ws/a?", "file_text, line 1: ending with \" \"\nfile_text, line 2: ending with \"\\r\"\nfile_text, line 2: beginning with \"\\t\""},
-		"edited": {`"edit","arguments":{"path":"/srv/ws/a","old_str":"a","new_str":"\ta"}`,
-			`"intention":"Edit file","fileName":"/srv/ws/a","diff":"\ndiff --git a/srv/ws/a b/srv/ws/a\n--- a/srv/ws/a\n+++ b/srv/ws/a\n@@ -1,1 +1,1 @@\n-a\n+\ta\n"`,
-			"Do you want to edit /srv/ws/a?", `diff, line 7: beginning with "\t"`},
-		"edited without": {`"edit","arguments":{"path":"/srv/ws/a","old_str":"\ta","new_str":" a"}`,
-			`"intention":"Edit file","fileName":"/srv/ws/a","diff":"\ndiff --git a/srv/ws/a b/srv/ws/a\n--- a/srv/ws/a\n+++ b/srv/ws/a\n@@ -1,1 +1,1 @@\n-\ta\n+ a\n"`,
-			"Do you want to edit /srv/ws/a?", ""},
+		"created": {`"create","arguments":{"path":"/srv/ws/a.txt","file_text":"a \\ \n\tb\r\n"}`,
+			`"intention":"Create file","fileName":"/srv/ws/a.txt","newFileContents":"a \\ \n\tb\r\n","diff":"\ndiff --git a/srv/ws/a.txt b/srv/ws/a.txt\n--- a/dev/null\n+++ b/srv/ws/a.txt\n@@ -1,0 +1,2 @@\n+a \\ \n+\tb\r\n"`,
+			"Do you want to create /srv/ws/a.txt?", "file_text, line 1: ending with \" \"\nfile_text, line 2: ending with \"\\r\"\nfile_text, line 2: beginning with \"\\t\""},
+		"edited": {`"edit","arguments":{"path":"/srv/ws/a.txt","old_str":"a","new_str":"\ta"}`,
+			`"intention":"Edit file","fileName":"/srv/ws/a.txt","diff":"\ndiff --git a/srv/ws/a.txt b/srv/ws/a.txt\n--- a/srv/ws/a.txt\n+++ b/srv/ws/a.txt\n@@ -1,1 +1,1 @@\n-a\n+\ta\n"`,
+			"Do you want to edit /srv/ws/a.txt?", `diff, line 7: beginning with "\t"`},
+		"edited without": {`"edit","arguments":{"path":"/srv/ws/a.txt","old_str":"\ta","new_str":" a"}`,
+			`"intention":"Edit file","fileName":"/srv/ws/a.txt","diff":"\ndiff --git a/srv/ws/a.txt b/srv/ws/a.txt\n--- a/srv/ws/a.txt\n+++ b/srv/ws/a.txt\n@@ -1,1 +1,1 @@\n-\ta\n+ a\n"`,
+			"Do you want to edit /srv/ws/a.txt?", ""},
+		"a script": {`"edit","arguments":{"path":"/srv/ws/run","old_str":"a","new_str":"exit"}`,
+			`"intention":"Edit file","fileName":"/srv/ws/run","diff":"\ndiff --git a/srv/ws/run b/srv/ws/run\n--- a/srv/ws/run\n+++ b/srv/ws/run\n@@ -1,1 +1,1 @@\n-a\n+exit\n"`,
+			"Do you want to edit /srv/ws/run?", "Each line may get a CR, if the file's lines have one."},
 	} {
 		s := newTalk(t)
 		s.log("tool.execution_start", `{"toolCallId":"a","toolName":`+c.call+`}`)

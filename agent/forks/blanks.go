@@ -36,12 +36,12 @@ func Blanks(field, text, mark string, adrift map[int]bool) string {
 	return Shown(field, text, g.of(field), "blanks")
 }
 
-// BlanksOfChange are those of a change of a file, of its diff if it has one.
+// BlanksOfChange are those of a change of a file, of its diff if it has one, after what is said of its line ends.
 func (t Tools) BlanksOfChange(in agent.Input) string {
 	if diff := in.Words("diff"); diff != "" {
-		return Blanks("diff", diff, "+", nil)
+		return Joined(LinesEnd(in.Words(t.File), strings.Join(Added(diff), "\n")), Blanks("diff", diff, "+", nil))
 	}
-	return Joined(Blanks(t.Text, in.Words(t.Text), "", nil), Blanks(t.New, in.Words(t.New), "", nil))
+	return Joined(LinesEnd(in.Words(t.File), in.Words(t.New)), Blanks(t.Text, in.Words(t.Text), "", nil), Blanks(t.New, in.Words(t.New), "", nil))
 }
 
 // OddBlank reports whether the character is drawn like another blank.

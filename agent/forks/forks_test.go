@@ -146,3 +146,21 @@ func TestOldName(t *testing.T) {
 		}
 	}
 }
+
+// TestLinesEnd: a change says that its lines may get the CRs of the file's where that changes what the file does.
+func TestLinesEnd(t *testing.T) {
+	for _, c := range []struct {
+		file, text string
+		says       bool
+	}{
+		{"/w/a.go", "x\ny\n", false}, {"/w/a.go", "x \\\ny", true}, {"/w/a.sh", "exit", true}, {"/w/run", "exit", true}, {"/w/.env", "A=1", true},
+		{"/w/a.go", "#!/bin/sh", true}, {"/w/a.txt", "cat <<EOF\n", true}, {"/w/a.sh", "", false},
+	} {
+		if got := forks.LinesEnd(c.file, c.text); (got != "") != c.says {
+			t.Errorf("%s: %q: %q", c.file, c.text, got)
+		}
+	}
+	if got := forks.Added("--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n z\n@@ -5 +5 @@\n+w\n"); len(got) != 2 || got[0] != "y" || got[1] != "w" {
+		t.Errorf("added: %q", got)
+	}
+}

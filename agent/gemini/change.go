@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/agent/forks"
 )
 
 // A notification about a change of a file has the path that Gemini changes and the change itself, and its call has the path that the model
@@ -32,7 +33,7 @@ func likeness(r *agent.Request, tool string, input json.RawMessage) (n int) {
 	if slices.ContainsFunc(spelled(in.Words(tooling.File)), func(file string) bool { return sameFile(file, agent.Value(r.Input)) }) {
 		n++
 	}
-	adds := added(r.FullInput)
+	adds := forks.Added(r.FullInput)
 	wrote := tool == toolWrite && (hasAll(adds, in.Words(tooling.Text)) || hasAll(adds, unescaped(in.Words(tooling.Text))))
 	if len(adds) > 0 && (wrote || tool == toolEdit && edited(adds, in.Words(tooling.New))) {
 		n += 2

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"berth/agent"
+	"berth/agent/forks"
 	"berth/agent/pattern"
 )
 
@@ -37,7 +38,7 @@ func asWritten(input json.RawMessage, diff string) json.RawMessage {
 	}
 	text := in.Words(tooling.Text)
 	plain := unescaped(text)
-	if adds := added(diff); hasAll(adds, text) || !hasAll(adds, plain) {
+	if adds := forks.Added(diff); hasAll(adds, text) || !hasAll(adds, plain) {
 		return input
 	}
 	if in[tooling.Text], err = json.Marshal(plain); err != nil {
@@ -48,17 +49,6 @@ func asWritten(input json.RawMessage, diff string) json.RawMessage {
 		return input
 	}
 	return raw
-}
-
-// added are the lines that a diff adds.
-func added(diff string) (lines []string) {
-	_, hunks, _ := strings.Cut(diff, "\n@@")
-	for line := range strings.SplitSeq(hunks, "\n") {
-		if line, ok := strings.CutPrefix(line, "+"); ok {
-			lines = append(lines, line)
-		}
-	}
-	return lines
 }
 
 // hasAll reports whether the text has each of the lines.

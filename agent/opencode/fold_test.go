@@ -324,7 +324,7 @@ func TestCutLines(t *testing.T) {
 	} {
 		payload := agent.Encoded(map[string]any{
 			"event": "permission.asked", "session": "s", "permission": "edit", "tool": c.tool, "input": c.input,
-			"metadata": map[string]any{"filepath": "/ws/a", "diff": file + c.diff},
+			"metadata": map[string]any{"filepath": "/ws/a.txt", "diff": file + c.diff},
 		})
 		if got := (opencode.Driver{}).Undrawn("edit", report(t, string(payload)).Request.Raw, "/ws"); got != c.want {
 			t.Errorf("%s: %s\nwant %s", name, got, c.want)

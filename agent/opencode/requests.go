@@ -133,7 +133,7 @@ func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 	in, err := agent.ReadInput(input)
 	switch {
 	case err == nil && tool == toolEdit:
-		return strings.Trim(forks.UndrawnOfEdit(in)+"\n"+in.Words("steps"), "\n")
+		return forks.Joined(forks.LinesEnd(in.Words("file"), strings.Join(forks.Added(in.Words("diff")), "\n")), forks.UndrawnOfEdit(in), in.Words("steps"))
 	case err != nil || tool != toolShell && tool != toolFetch:
 		return ""
 	}

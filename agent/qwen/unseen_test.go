@@ -66,7 +66,8 @@ func TestDigestOfADialog(t *testing.T) {
 func TestUndrawn(t *testing.T) {
 	for call, want := range map[[2]string]string{
 		{"run_shell_command", `{"command":"ls","description":"d","directory":"/x","is_background":false}`}: `directory: "/x"`,
-		{"edit", `{"file_path":"/a","old_string":"x","new_string":"y"}`}:                                   "",
+		{"edit", `{"file_path":"/a.c","old_string":"x","new_string":"y"}`}:                                 "",
+		{"edit", `{"file_path":"/a","old_string":"x","new_string":"y"}`}:                                   "Each line may get a CR, if the file's lines have one.",
 		{"mcp__lab__ask", "{ \"message\": \"hello\" }"}:                                                    `{"message":"hello"}`,
 		{"web_fetch", `{"url":"https://berth.invalid","prompt":"p"}`}:                                      `{"url":"https://berth.invalid","prompt":"p"}`,
 		{"mcp__lab__ask", `{}`}:            "",
