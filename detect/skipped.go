@@ -17,8 +17,8 @@ func (f *Fold) nameSkipped() {
 	}
 }
 
-// learnSkipped says so in the permission on the screen, also if it has no room there. Of an agent whose log alone says what a permission
-// leaves out, it is a part.
+// learnSkipped says so in the permission on the screen, also if it has no room there, unless a hook waits for its answer: that is for the
+// hook's own call. Of an agent whose log alone says what a permission leaves out, it is a part.
 func (f *Fold) learnSkipped() {
 	_, leavesOut := f.driver.(agent.UndrawnInputReader)
 	_, logs := f.driver.(agent.CallLogReader)
@@ -28,7 +28,7 @@ func (f *Fold) learnSkipped() {
 		return
 	}
 	for _, r := range f.m.Requests {
-		if r.Prompt.OnScreen && !r.Given && r.Prompt.Type == agent.PromptPermission {
+		if r.Prompt.OnScreen && r.Hook == "" && !r.Given && r.Prompt.Type == agent.PromptPermission {
 			more := r.Prompt.Clone()
 			addLines(more, hadNoRoom)
 			if joins { // no hook says what the dialog leaves out

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"berth/agent"
 )
 
 // TestLoggedCallIsNotForgotten: a process of the session reports that a call is over whose dialog is still to
@@ -191,6 +193,13 @@ func TestSkippedLine(t *testing.T) {
 		if len(all) != 1 || strings.Contains(text(all[0].Text), "had no room to keep") != skipped || !s.keyed(all[0].ID, r.Dialog) {
 			t.Errorf("skipped %v: %+v", skipped, all)
 		}
+	}
+	s, r := newForgery(t), asksOfCommand("List", "ls")
+	s.f.Skipped(s.step())
+	s.asks("Bash", `{"command":"ls","description":"List"}`, "7")
+	s.show(r)
+	if p := s.f.Status().Request; p.Channel != agent.ChannelHook || !p.OnScreen || text(p.Text) != "" {
+		t.Errorf("while its hook waits it asks %+v", p)
 	}
 }
 
