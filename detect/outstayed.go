@@ -14,12 +14,8 @@ func (f *Fold) outstayed() {
 		if r.Taken.IsZero() || !r.spent() || !r.Prompt.OnScreen || !f.due(agent.MoveAsk, agent.SourceScreen, r.Taken, takenHolds) {
 			continue
 		}
-		o := over{How: "superseded", Why: why{Tier: agent.TierScreen, Cause: "screen:dialog"}}
-		if r.Over != nil {
-			o = *r.Over
-		}
-		r.Taken, f.m.Why = time.Time{}, o.Why // the dialog has stayed for long enough
+		r.Taken, f.m.Why = time.Time{}, why{Tier: agent.TierScreen, Cause: "screen:dialog"} // a report of its end can be forged
 		f.m.Requests = slices.DeleteFunc(slices.Clone(f.m.Requests), func(other *request) bool { return other == r })
-		f.close(r, o.How, o.Why, o.Stopped)
+		f.close(r, "superseded", f.m.Why, false)
 	}
 }
