@@ -58,3 +58,21 @@ func TestWorkflowsScript(t *testing.T) {
 		}
 	}
 }
+
+// TestLineEndsOfAnEdit: Claude ends the lines of a file that it edits as most of them end, and no dialog draws that. The prompt says so where
+// a CR changes what the file does.
+func TestLineEndsOfAnEdit(t *testing.T) {
+	const line = "Claude ends each line of the file as most of its lines end: each may get a CR."
+	for _, c := range []struct{ tool, input, want string }{
+		{"Edit", `{"file_path":"/w/a.sh","old_string":"x","new_string":"exit"}`, line},
+		{"Edit", `{"file_path":"/w/a.go","old_string":"x","new_string":"y \\\n z"}`, line},
+		{"Edit", `{"file_path":"/w/a.go","old_string":"x","new_string":"exit"}`, ""},
+		{"Write", `{"file_path":"/w/a.sh","content":"exit\n"}`, ""},
+	} {
+		s := newForgery(t)
+		s.asks(c.tool, c.input, "7")
+		if p := s.f.Status().Request; p == nil || text(p.Text) != c.want {
+			t.Errorf("%s %s: it asks %+v", c.tool, c.input, p)
+		}
+	}
+}
