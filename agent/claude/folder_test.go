@@ -59,13 +59,13 @@ func TestFolderOfACommand(t *testing.T) {
 // TestFolderOfTheLog: the session log has the folder too. Without hooks the prompt shows the log's, and no key answers a prompt of a
 // hook that says another one.
 func TestFolderOfTheLog(t *testing.T) {
-	for _, c := range []struct{ logged, told, want string }{ // want is the text that a key answers; "-": none does
+	for _, c := range []struct{ logged, reported, want string }{ // want is the text that a key answers; "-": none does
 		{"/w", "", ""}, {"/w/sub", "", `workdir: "/w/sub"`}, {"/w/sub", "/w", "-"}, {"/w", "/w/sub", "-"}, {"/w/sub", "/w/sub", `workdir: "/w/sub"`}, {"/w", "/w", ""},
 	} {
 		s, r := newLogged(t), asksOfCommand("Build", "./build.sh")
 		s.logsIn(c.logged, "k", "Bash", build)
-		if c.told != "" {
-			s.callsIn("PermissionRequest", c.told, "Bash", build, "")
+		if c.reported != "" {
+			s.callsIn("PermissionRequest", c.reported, "Bash", build, "")
 		}
 		s.show(r)
 		s.pass(2 * time.Second)
@@ -77,7 +77,7 @@ func TestFolderOfTheLog(t *testing.T) {
 			}
 		}
 		if got != c.want {
-			t.Errorf("logged in %s, reported in %q: a key answers %q", c.logged, c.told, got)
+			t.Errorf("logged in %s, reported in %q: a key answers %q", c.logged, c.reported, got)
 		}
 	}
 }
