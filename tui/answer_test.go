@@ -343,7 +343,7 @@ func under(m *Model, r *agent.Request) World {
 // A refusal works at once.
 func TestReadToItsEnd(t *testing.T) {
 	long := permission()
-	long.SetInput("true\n" + strings.Repeat("echo harmless\n", 300) + "rm -rf ~")
+	long.SetInput("true\n" + strings.Repeat("echo harmless\n", 150) + "rm -rf ~")
 	for _, size := range [][2]int{{80, 24}, {40, 20}, {120, 40}, {20, 12}, {40, 7}, {30, 5}} {
 		m := asking(size[0], size[1], long)
 		m.detail = true

@@ -109,7 +109,7 @@ func TestRowsOfSubjectsDiffer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, width := range []int{8, 11, 20, 60} {
-				differ(t, 10000, width, func(r *rand.Rand) (string, []string) {
+				differ(t, 6000, width, func(r *rand.Rand) (string, []string) {
 					about, text := next(r)
 					m.card.files = []render.File{{Known: text != "", Exists: true, Text: text}}
 					var rows []string
