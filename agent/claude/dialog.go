@@ -231,6 +231,7 @@ const workflowAgent = "workflow-subagent"
 // toolOf is the tool for each head of a permission's dialog.
 var toolOf = map[string]string{
 	"Bash command": "Bash", "Edit file": "Edit", "Create file": "Write", "Overwrite file": "Write", "Fetch": "WebFetch",
+	workflowTitle: "Workflow",
 }
 
 // The starts of a permission's options. Those of a skill from a server (2.1.330) are "Allow once"
@@ -239,6 +240,7 @@ const (
 	optionYes   = "Yes"
 	optionNo    = "No"
 	optionAllow = "Allow once"
+	optionRun   = "Yes, run it" // of a workflow
 	optionDeny  = "Deny"
 )
 
@@ -285,15 +287,19 @@ func (b *bottomBlock) permission() bool {
 	if d.Title == titleTool || d.Title == "" && d.Cut { // a command in a frame can look like a call
 		d.Tool = mcpTool(d.Body)
 	}
-	d.Alike = d.Tool == ""
+	d.Alike = d.Tool == "" || d.Title == workflowTitle
 	if !slices.ContainsFunc(d.Options, refuses) {
 		d.Partial = true
 	}
 	return true
 }
 
-// asks is the row where the question above the options starts; -1 without one.
+// asks is the row where the question above the options starts; -1 without one. A workflow's dialog has its question as its title,
+// and none above the options.
 func (b *bottomBlock) asks() int {
+	if b.top >= 0 && strings.TrimSpace(b.screen.text(b.top+1)) == workflowTitle {
+		return b.first
+	}
 	for i := b.first - 1; i > b.top && i >= 0; i-- {
 		if asksWhether.MatchString(b.screen.text(i)) {
 			if strings.HasSuffix(flat(b.screen.view.Text(i, b.first-1)), "?") {
@@ -402,7 +408,7 @@ func (b *bottomBlock) reads(rows []string, headless bool) {
 	d.Body = strings.Trim(strings.Join(body, "\n"), "\n")
 	cols := b.screen.view.Cols
 	switch {
-	case d.Cut:
+	case d.Cut, d.Title == workflowTitle: // its body is about the workflow, and has no part of the call
 	case d.Tool == "Edit" || d.Tool == "Write":
 		d.Asked = file(d)
 	case dashes >= 2:

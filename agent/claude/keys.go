@@ -268,7 +268,9 @@ func permissionKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.Ke
 	if a.Kind == agent.Deny && a.Text != "" && d.Subtype == "" && no > 0 && d.Options[no-1].Label == "No" {
 		return feedback(a.Text, d, no) // an option with a longer label has no text field
 	}
-	yes := slices.IndexFunc(d.Options, func(o agent.Option) bool { return o.Label == optionYes || o.Label == optionAllow }) + 1
+	yes := slices.IndexFunc(d.Options, func(o agent.Option) bool {
+		return o.Label == optionYes || o.Label == optionAllow || o.Label == optionRun
+	}) + 1
 	if yes == 0 && len(d.Options) == 2 { // beside others it allows more than this call: a text typed at the dialog replaces the first label
 		yes = beginning(d, "Yes")
 	}

@@ -175,7 +175,7 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 		r.SetInput(dialog.Asked)
 		r.Text = agent.Pointer(besideAsked(dialog))
 		wholeInput(r, dialog)
-	case r.Type == agent.PromptPermission && dialog.Subtype == "" && !dialog.Cut:
+	case r.Type == agent.PromptPermission && dialog.Subtype == "" && !dialog.Cut && dialog.Title != workflowTitle:
 	case r.Type == agent.PromptPermission, r.Type == agent.PromptPlan, r.Type == agent.PromptForm:
 		r.Text = agent.Pointer(dialog.Body) // a cut dialog has only a part of it
 	}

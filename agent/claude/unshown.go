@@ -12,8 +12,10 @@ import (
 const (
 	skillUnshown    = "The skill's file isn't shown here. It can allow tools and set hooks, and it can change until the skill runs."
 	workflowUnshown = "The workflow's script isn't shown here, and its file can hold another one by now."
+	workflowUndrawn = "The dialog doesn't show the workflow's script. The file that the script came from can hold another one by now."
 	linesEnd        = "Claude ends each line of the file as most of its lines end: each may get a CR."
 	skillTitle      = `Use skill "` // begins the title of a skill's dialog
+	workflowTitle   = "Run a dynamic workflow?"
 )
 
 // unshown says of such a call that its file isn't shown, and of an edit that it ends lines as the file does, where that matters.
@@ -31,8 +33,11 @@ func unshown(tool string, input json.RawMessage) string {
 
 // unshownBy says the same of a dialog.
 func unshownBy(d *agent.Dialog) string {
-	if d.Subtype == "" && strings.HasPrefix(d.Title, skillTitle) {
+	switch {
+	case d.Subtype == "" && strings.HasPrefix(d.Title, skillTitle):
 		return skillUnshown
+	case d.Title == workflowTitle:
+		return workflowUndrawn
 	}
 	return ""
 }

@@ -73,3 +73,32 @@ func TestWorkflowAfterTheTurn(t *testing.T) {
 		}
 	}
 }
+
+// asksForWorkflow is the dialog that 2.1.330 draws before a workflow. The question is its title.
+func asksForWorkflow(cols int) *agent.Reading {
+	return draw(cols, 40, strings.Join([]string{strings.Repeat("─", cols), " Run a dynamic workflow?", "", " harmless", "",
+		" This dynamic workflow will spin up multiple subagents across the following phases:", ` 1. a`, ` · "look around"`, "",
+		" Dynamic workflows can use a lot of tokens quickly by running many subagents in parallel.", "",
+		" ❯ 1. Yes, run it", "   2. View raw script", "   3. No", "", " Esc to cancel · Tab to amend"}, "\n"))
+}
+
+// TestWorkflowsDialog: the dialog before a workflow is that of the prompt which its hook reported. It draws no script.
+// Without hooks the prompt says so, and has the script only from the log.
+func TestWorkflowsDialog(t *testing.T) {
+	const script = `{"script":"const r = await agent('look around')"}`
+	for _, cols := range []int{100, 60} {
+		s, r := newForgery(t), asksForWorkflow(cols)
+		s.asks("Workflow", script, "7")
+		s.show(r)
+		s.pass(time.Second)
+		if p := s.f.Status().Request; len(s.f.Status().Requests) != 1 || p.Channel != agent.ChannelHook || !p.OnScreen || text(p.Tool) != "Workflow" || text(p.Input) != script {
+			t.Errorf("%d columns, reported by a hook: it asks %+v", cols, p)
+		}
+		s = newForgery(t)
+		s.show(r)
+		p := s.f.Status().Request
+		if p == nil || p.Type != agent.PromptPermission || text(p.Tool) != "Workflow" || !strings.Contains(text(p.Text), "doesn't show the workflow's script") || !strings.Contains(text(p.Text), "look around") {
+			t.Errorf("%d columns, seen only: it asks %+v", cols, p)
+		}
+	}
+}

@@ -227,6 +227,7 @@ type Said struct {
 	Tier    int
 	Cause   string
 	Prompt  *Shown
+	Prompts []Shown
 	Failure *struct{ Class, Text string }
 }
 

@@ -43,11 +43,11 @@ type Response struct {
 
 // Shown is what the verb prompt reports.
 type Shown struct {
-	ID, Type, Subtype, Channel, Title, Tool, Input, Text string
-	Ready                                                bool
-	OnScreen                                             bool `json:"on_screen"`
-	Options                                              []string
-	OptionsFallback                                      bool `json:"options_fallback"`
+	ID, Type, Subtype, Channel, Title, Agent, Tool, Input, Text string
+	Ready                                                       bool
+	OnScreen                                                    bool `json:"on_screen"`
+	Options                                                     []string
+	OptionsFallback                                             bool `json:"options_fallback"`
 }
 
 // Event is the part of an event that the tests check.
