@@ -29,7 +29,7 @@ func (f *Fold) disputed(r *request) bool {
 	}
 	by := func(o *request) bool { return o != r && f.disputes(o, r, d) }
 	_, hidden := f.concealed(r, d)
-	return r.Uncalled || (f.m.Forgotten || !f.m.Cut.IsZero()) && ofWork(d) || slices.ContainsFunc(f.m.Requests, by) || slices.ContainsFunc(f.m.Lost, by) || f.misnamed(r, d) || f.misreported(r, d) || f.mislaid(r, d) || f.unlogged(r, d) || hidden || f.unhooked(r, d) || f.unconfirmed(r, d) || f.drawnUnasked(r, d)
+	return r.Uncalled || (f.m.Forgotten || !f.m.Cut.IsZero()) && ofWork(d) || slices.ContainsFunc(f.m.Requests, by) || slices.ContainsFunc(f.m.Lost, by) || f.misnamed(r, d) || f.misreported(r, d) || f.mislaid(r, d) || f.unlogged(r, d) || hidden || f.unhooked(r, d) || f.unconfirmed(r, d) || f.drawnUnasked(r, d) || f.covers(r, d)
 }
 
 // misnamed reports whether the dialog may be about another call than the one that the prompt shows. The
@@ -169,7 +169,7 @@ func saysSame(a, b *agent.Request) bool { return a.FullInput == b.FullInput && a
 // explains it, if r was reported as over, or if characters may not be drawn.
 func (f *Fold) disputes(o, r *request, d *agent.Dialog) bool {
 	// A dialog without a report may be of another type than the driver read.
-	misread := r.seenOnly() && o.Told && o.Waits && !o.Prompt.OnScreen && o.Prompt.Type != r.Prompt.Type && r.Prompt.Type != agent.PromptNotice
+	misread := r.seenOnly() && o.Told && o.Waits && !o.Prompt.OnScreen && o.Prompt.Type != r.Prompt.Type && (r.Prompt.Type != agent.PromptNotice || len(d.Options) > 0)
 	if !misread && !contradicts(o, r) {
 		return false
 	}

@@ -443,15 +443,6 @@ func (f *Fold) learn(c *call) {
 	}
 }
 
-// ofWork reports whether agents ask this type of dialog during a turn.
-func ofWork(d *agent.Dialog) bool {
-	switch d.Type {
-	case agent.PromptPermission, agent.PromptPlan, agent.PromptQuestion, agent.PromptForm:
-		return d.Subtype == "" && !d.AfterTurn
-	}
-	return false
-}
-
 // blankHolds is how long the screen may be empty between two startup dialogs.
 const blankHolds = 500 * time.Millisecond
 

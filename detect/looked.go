@@ -200,6 +200,15 @@ func (f *Fold) Proven(typed time.Time) {
 	}
 }
 
+// ofWork reports whether agents ask this type of dialog during a turn.
+func ofWork(d *agent.Dialog) bool {
+	switch d.Type {
+	case agent.PromptPermission, agent.PromptPlan, agent.PromptQuestion, agent.PromptForm:
+		return d.Subtype == "" && !d.AfterTurn
+	}
+	return false
+}
+
 // asksAside reports whether the dialog's answer allows something although it is about no call: a plan of the turn before,
 // or trust.
 func asksAside(d *agent.Dialog) bool {
