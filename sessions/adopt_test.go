@@ -151,6 +151,56 @@ func TestLostHolder(t *testing.T) {
 	}
 }
 
+// TestUnwrittenJournal: a full disk takes no records and no output, and the holder that keeps them is killed. The next program's records
+// and output have other numbers, and none of them counts as one that was read before.
+func TestUnwrittenJournal(t *testing.T) {
+	p := open(t)
+	s := p.sh("one", "echo here; sleep 600")
+	shows(t, s, "here")
+	if err := s.Resize(t.Context(), Claim{Actor: tester, Verb: "resize"}, 50, 20); err != nil {
+		t.Fatal(err)
+	}
+	record, offset := reached(t, s)
+	if err := syscall.Kill(s.Status().HolderPID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	within(t, s, "the end", ended)
+	for _, half := range []string{"control", "output"} {
+		files, err := filepath.Glob(filepath.Join(s.dir, half, "*"))
+		if err != nil || len(files) == 0 {
+			t.Fatal(half, files, err)
+		}
+		for _, file := range files {
+			if err := os.Truncate(file, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := p.reg.Restart(t.Context(), s, tester); err != nil {
+		t.Fatal(err)
+	}
+	within(t, s, "the next program", (*Status).Running)
+	shows(t, s, "here")
+	p.counts(s.ID(), map[string]int{"exited": 1, "restarted": 1})
+	if err := hold.ReadControl(s.dir, 0, func(r hold.Record) error {
+		if r.N <= record || r.Offset < offset {
+			t.Errorf("record %d at %d after record %d at %d", r.N, r.Offset, record, offset)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// reached is how far the session's journal was read.
+func reached(t *testing.T, s *Session) (record uint64, offset int64) {
+	t.Helper()
+	if err := s.do(t.Context(), func(c *core) { record, offset = c.kernel.Reached() }); err != nil {
+		t.Fatal(err)
+	}
+	return record, offset
+}
+
 // Keystrokes become one event a burst, none is lost after a checkpoint, and a
 // program that does not answer keeps none of them back.
 func TestTypingIsToldInBursts(t *testing.T) {

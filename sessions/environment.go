@@ -48,6 +48,10 @@ type program struct {
 	own  map[string]string // what of env the session itself gives
 	cwd  string
 	user *account.User // that it runs as; nil: the server's
+
+	// The session's journal goes on after them.
+	record uint64
+	offset int64
 }
 
 // resolve turns a spec into a program, or says what is missing and where it

@@ -37,7 +37,7 @@ func (s *Session) launch(ctx context.Context, spec Spec, prog program) (*hold.Li
 	link, err := hold.Start(ctx, s.reg.options.Exe, hold.Spec{
 		Dir: s.dir, Socket: socket, HookSocket: hooks,
 		Argv: prog.argv, Env: prog.env, Path: prog.path, Cwd: prog.cwd, CwdReal: spec.CwdReal, Cols: spec.Cols, Rows: spec.Rows,
-		OutputLimit: spec.Limits.Output, ControlLimit: controlLimit, As: credential(prog.user), Cgroup: group,
+		OutputLimit: spec.Limits.Output, ControlLimit: controlLimit, Record: prog.record, Offset: prog.offset, As: credential(prog.user), Cgroup: group,
 	}, func(pid int, start string) { s.reg.launches(s.id, spec.holder(pid, start)) })
 	if err != nil {
 		if left := hold.EndCgroup(group); left != nil {

@@ -105,8 +105,9 @@ func (s *Session) relaunch(spec Spec, lost bool) {
 		failed = s.reg.apart(launched(spec, launch))
 	}
 	if failed == nil { // on disk before the agent can tell of it
-		_, failed = ask(ctx, s, func(c *core) (struct{}, error) {
-			return struct{}{}, c.changeSpec(func(s *Spec) { *s = launched(*s, launch) }, func() {})
+		prog, failed = ask(ctx, s, func(c *core) (program, error) {
+			prog.record, prog.offset = c.kernel.Reached()
+			return prog, c.changeSpec(func(s *Spec) { *s = launched(*s, launch) }, func() {})
 		})
 	}
 	if failed == nil {

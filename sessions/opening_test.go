@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,7 +50,7 @@ func TestHookWhileADialogFallsDue(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range p.log(s.ID())["hook"] {
-		if want := fmt.Sprintf("%s-%d", s.ID(), line.Seq); line.Cause == hook && (len(ids) != 2 || ids[0] == want || ids[1] != want) {
+		if want := fmt.Sprintf("-%d", line.Seq); line.Cause == hook && (len(ids) != 2 || strings.HasSuffix(ids[0], want) || !strings.HasSuffix(ids[1], want)) {
 			t.Errorf("the prompts are %v, and the hook's event %d", ids, line.Seq)
 		}
 	}

@@ -179,7 +179,8 @@ func newHolder(stdin io.Reader) (*holder, error) {
 	if h.control, err = openControlLog(spec.Dir, spec.ControlLimit); err != nil {
 		return nil, err
 	}
-	h.output, err = openOutputLog(spec.Dir, spec.OutputLimit, h.control.lastOffset, h.lost)
+	h.control.last = max(h.control.last, spec.Record)
+	h.output, err = openOutputLog(spec.Dir, spec.OutputLimit, max(h.control.lastOffset, spec.Offset), h.lost)
 	if err != nil {
 		return nil, err
 	}

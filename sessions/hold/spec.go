@@ -48,6 +48,11 @@ type Spec struct {
 	// Grace is what the rest of the process tree gets between SIGHUP and
 	// SIGKILL once the program itself has ended. 0 is the default.
 	Grace time.Duration `json:"grace"`
+	// Record and Offset are where the server's reading of the journal ended. The journal goes on after them also
+	// where its files end before: a holder before this one may have been killed with records and output that a full
+	// disk didn't take, and a number must never be another record's.
+	Record uint64 `json:"record,omitempty"`
+	Offset int64  `json:"offset,omitempty"`
 	// As is the user of the program. nil is the holder's own: a program of
 	// another one can neither signal nor trace the holder, nor touch its files.
 	As *User `json:"as,omitempty"`

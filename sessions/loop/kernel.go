@@ -124,6 +124,12 @@ func (k *Kernel) Over() <-chan struct{} { return k.over }
 // Applied is the number of the last control record applied to the screen.
 func (k *Kernel) Applied() uint64 { return k.applied }
 
+// Reached is the number of the newest control record that was read or has events, and the offset up to which
+// the output was read.
+func (k *Kernel) Reached() (record uint64, offset int64) {
+	return max(k.applied, k.Journal.recordsRead, k.Emit.emitted), k.Screen.Offset()
+}
+
 // LastOut is when the program last printed.
 func (k *Kernel) LastOut() time.Time { return k.lastOut }
 

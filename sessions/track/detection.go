@@ -147,28 +147,28 @@ type promptIDs struct {
 // at says which event opens a prompt from now on.
 func (ids *promptIDs) at(opening uint64, silent bool) { ids.opening, ids.silent = opening, silent }
 
-// next is the id of a prompt that opens now. One event may open several.
+// next is the id of a prompt that opens now, which begins with the session's id and the program's mark. One event may open several.
 //
 // A server that starts after a kill applies the hooks' events again, but not what the screen showed
 // then. So a prompt that a hook's event only made visible has no id that the hook's own may get. What is applied again
 // may open other prompts than before, which have no event. The next server counts as this one does, so their ids have
 // the start of the server too: an answer to one of them is none to another server's.
-func (ids *promptIDs) next(session string, told bool, server time.Time) string {
+func (ids *promptIDs) next(program string, told bool, server time.Time) string {
 	if ids.silent && !(told && ids.opening == ids.hook) {
 		ids.unsaid++
-		return fmt.Sprintf("%s-%d.r%s.%d", session, ids.opening, strconv.FormatInt(server.UnixNano(), 36), ids.unsaid)
+		return fmt.Sprintf("%s-%d.r%s.%d", program, ids.opening, strconv.FormatInt(server.UnixNano(), 36), ids.unsaid)
 	}
 	if ids.opened != ids.opening {
 		ids.opened, ids.again, ids.drawn = ids.opening, 0, 0
 	}
 	if !told && ids.opening == ids.hook {
 		ids.drawn++
-		return fmt.Sprintf("%s-%d.s%d", session, ids.opening, ids.drawn)
+		return fmt.Sprintf("%s-%d.s%d", program, ids.opening, ids.drawn)
 	}
 	if ids.again++; ids.again > 1 {
-		return fmt.Sprintf("%s-%d.%d", session, ids.opening, ids.again)
+		return fmt.Sprintf("%s-%d.%d", program, ids.opening, ids.again)
 	}
-	return fmt.Sprintf("%s-%d", session, ids.opening)
+	return fmt.Sprintf("%s-%d", program, ids.opening)
 }
 
 // ReadsScreen reports whether the driver uses the screen as a source. The driver may be nil.

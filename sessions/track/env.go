@@ -1,6 +1,9 @@
 package track
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"time"
 
 	"berth/agent"
@@ -120,4 +123,11 @@ type Child struct {
 	PID     int
 	Start   string // its start time, which distinguishes processes with the same pid
 	Started time.Time
+}
+
+// mark is in the ids of the program's prompts. The numbers of events can come back: after a power loss, a full disk or a restored
+// backup. The same program doesn't, so an id never names what another program asks.
+func (c Child) mark() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %s", c.PID, c.Start))
+	return hex.EncodeToString(sum[:3])
 }

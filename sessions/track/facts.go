@@ -136,6 +136,8 @@ func (t *Track) options(d *detection, start time.Time) detect.Options {
 	return detect.Options{
 		Conversation: spec.Conversation, Start: start, Headless: spec.Headless, IdleGrace: spec.IdleGrace, Forked: spec.Forked,
 		Again: spec.Again, Dir: spec.Dir, RealDir: spec.RealDir, Zone: zone,
-		PromptID: func(_ uint64, told bool) string { return d.ids.next(t.env.ID, told, t.env.Opened) },
+		PromptID: func(_ uint64, told bool) string {
+			return d.ids.next(t.env.ID+"-"+t.env.Child().mark(), told, t.env.Opened)
+		},
 	}
 }
