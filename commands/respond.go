@@ -227,6 +227,12 @@ func readJSON(data []byte) (agent.Answer, error) {
 	if d.More() {
 		return agent.Answer{}, api.Errorf(api.CodeBadRequest, "standard input has more than one answer")
 	}
+	if name := misnamed(data); name != "" {
+		return agent.Answer{}, api.Errorf(api.CodeBadRequest, "standard input can't be read as an answer: there is no field %q. Give %s", name, jsonForms)
+	}
+	if agent.Repeats(data) {
+		return agent.Answer{}, api.Errorf(api.CodeBadRequest, "standard input can't be read as an answer: an object has a name twice. Give %s", jsonForms)
+	}
 	switch {
 	case in.Action != "" && in.Answers != nil:
 		return agent.Answer{}, api.Errorf(api.CodeBadRequest, "standard input has both action and answers: give %s", jsonForms)
@@ -241,6 +247,24 @@ func readJSON(data []byte) (agent.Answer, error) {
 		return agent.Answer{}, api.Errorf(api.CodeBadRequest, "only accept has a content")
 	}
 	return agent.Answer{Kind: kind, Fields: in.Content}, nil
+}
+
+// misnamed is a name in other letter case, which the decoder takes for a field's; empty for none. The content's names are the form's.
+func misnamed(data []byte) string {
+	var in map[string]json.RawMessage
+	var picks []map[string]json.RawMessage
+	_ = json.Unmarshal(data, &in)             // it was decoded before, so it is an object
+	_ = json.Unmarshal(in["answers"], &picks) // it may have none
+	for _, fields := range append(picks, in) {
+		for name := range fields {
+			for known := range jsonWants {
+				if field := strings.TrimPrefix(known, "answers."); name != field && strings.EqualFold(name, field) {
+					return name
+				}
+			}
+		}
+	}
+	return ""
 }
 
 // jsonWants describes the value of each field of an answer.

@@ -62,6 +62,7 @@ func TestReadJSON(t *testing.T) {
 		`{"action":"deny"}`:                               {Kind: agent.Deny},
 		` {"action":"cancel"} ` + "\n":                    {Kind: agent.Cancel},
 		`{"action":"accept","content":{"a":true,"b":[]}}`: {Kind: agent.Accept, Fields: map[string]any{"a": true, "b": []any{}}},
+		`{"action":"accept","content":{"Action":"x"}}`:    {Kind: agent.Accept, Fields: map[string]any{"Action": "x"}},
 	} {
 		got, err := readJSON([]byte(input))
 		if err != nil || !reflect.DeepEqual(got, want) {
@@ -70,7 +71,8 @@ func TestReadJSON(t *testing.T) {
 	}
 	for _, input := range []string{
 		``, `null`, `[]`, `{}`, `{"answers":[]}`, `{"answers":[{"opt":1}]}`, `{"answers":"x"}`, `{"action":"yes"}`, `{"action":"cancel","content":{"a":1}}`,
-		`{"action":"accept","answers":[{"option":1}]}`, `{"content":{"a":1}}`, `{"action":"accept"}{"action":"cancel"}`, `{"answers":[` + strings.Repeat(`{"option":1},`, 16) + `{"option":1}]}`,
+		`{"action":"accept","answers":[{"option":1}]}`, `{"content":{"a":1}}`, `{"action":"accept"}{"action":"cancel"}`, `{"action":"decline","Action":"accept"}`, `{"action":"decline","action":"accept"}`,
+		`{"answers":[{"option":1,"Option":2}]}`, `{"Answers":[{"option":1}]}`, `{"an\u017fwers":[{"option":1}]}`, `{"action":"accept","content":{"a":1,"a":2}}`, `{"answers":[` + strings.Repeat(`{"option":1},`, 16) + `{"option":1}]}`,
 	} {
 		if got, err := readJSON([]byte(input)); err == nil || api.AsError(err).Code != api.CodeBadRequest {
 			t.Errorf("%s: %+v, %v", input, got, err)
