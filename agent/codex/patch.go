@@ -44,12 +44,9 @@ func absolute(patch string) bool {
 	return true
 }
 
-// What a patch does beyond its own lines. A CR at the end of a line can make another command of it, such as of one that a backslash
-// continues.
-const (
-	lineEnds = "Added lines end as most lines of their file do: each may get a CR."
-	replaces = "A file that is added or moved replaces one that is there."
-)
+// lineEnds is what a patch does beyond its own lines. A CR at the end of a line can make another command of it, such as of one that a
+// backslash continues.
+const lineEnds = "Added lines end as most lines of their file do: each may get a CR."
 
 // beyond says what a patch may do that its lines don't show. Codex reads the lines that begin a file also when they are indented.
 func beyond(patch string) string {
@@ -62,7 +59,7 @@ func beyond(patch string) string {
 		says = append(says, lineEnds)
 	}
 	if begins(patchAdds) || begins(patchMoves) {
-		says = append(says, replaces)
+		says = append(says, agent.Replaces)
 	}
 	return strings.Join(says, "\n")
 }

@@ -78,19 +78,35 @@ func CutOfEdit(diff, name, text string, every bool) string {
 }
 
 // CutOfPatch are these lines of a patch, below its heads. A diff has the old name of a file that the patch moves, and not the new one,
-// and doesn't say that it removes a file.
+// and doesn't say that it removes a file, or replaces one.
 func CutOfPatch(diff, name, patch string) string {
 	var heads, lines []string
+	says := ""
 	for line := range strings.SplitSeq(patch, "\n") {
 		head := strings.TrimSpace(line)
 		if adds, ok := strings.CutPrefix(line, "+"); ok {
 			lines = append(lines, adds)
 		} else if strings.HasPrefix(head, "***") && head != "*** Begin Patch" && head != "*** End Patch" {
-			heads = append(heads, head)
+			if heads = append(heads, head); replaces(head) {
+				says = agent.Replaces
+			}
 		}
 	}
 	shown, _ := added(diff)
-	return strings.Trim(strings.Join(heads, "\n")+"\n"+cut(shown, name, lines), "\n")
+	return Joined(strings.Join(heads, "\n"), says, cut(shown, name, lines))
+}
+
+// replaces reports whether a patch has the head of a file that it adds or moves.
+func replaces(patch string) bool {
+	return strings.Contains(patch, "*** Add File:") || strings.Contains(patch, "*** Move to:")
+}
+
+// Replaced is the input of a call, with a line that says so if it has such a patch.
+func Replaced(input string) string {
+	if replaces(input) {
+		return input + "\n" + agent.Replaces
+	}
+	return input
 }
 
 // OldName is the name that the file of a diff had before, as Copilot CLI writes it; empty without one, as of a new file.

@@ -324,6 +324,11 @@ func TestFolderSaysItsCall(t *testing.T) {
 	if want := "tool: write\n" + `input: {"filePath":"/srv/keys","content":"a\u200bb\u00a0\n"}`; agent.Value(p.Text) != want {
 		t.Errorf("it says %s, want %s", agent.Value(p.Text), want)
 	}
+	p = report(t, `{"event":"permission.asked","session":"s","permission":"external_directory","patterns":["/srv/*"],"tool":"apply_patch",`+
+		`"metadata":{"filepath":"/srv/keys","parentDir":"/srv"},"input":{"patchText":"*** Begin Patch\n*** Add File: /srv/keys\n+a\n*** End Patch"}}`).Request
+	if !strings.HasSuffix(agent.Value(p.Text), "\n"+agent.Replaces) {
+		t.Errorf("of a patch it says %s", agent.Value(p.Text))
+	}
 	d := &agent.Dialog{Type: agent.PromptPermission, Tool: "external_directory", Title: "← Access external directory /srv", Body: "Patterns\n\n- /srv/*"}
 	if p := (opencode.Driver{}).FromDialog(d); !p.InPart() {
 		t.Errorf("the dialog alone is taken as all: %+v", p)

@@ -148,16 +148,20 @@ func TestLongCall(t *testing.T) {
 	}
 }
 
-// TestMove: the diff of a patch has the old name of a file that it moves. The prompt says where it is moved to.
+// TestMove: the diff of a patch has the old name of a file that it moves, and is that of a new file for one that it adds. The prompt
+// says where it is moved to, and that a file that is there is replaced.
 func TestMove(t *testing.T) {
+	const plan, replaced = `{"plan":"*** Begin Patch\n*** Update File: notes.txt\n*** Move to: .bashrc\n@@\n-old\n+new\n*** End Patch"}`, "\n" + agent.Replaces
 	move := `{"event":"permission.asked","session":"s","permission":"edit","metadata":{"filepath":"notes.txt","diff":"@@ -1 +1 @@\n-old\n+new\n"},"tool":"apply_patch",` +
 		`"input":{"patchText":"*** Begin Patch\n*** Update File: notes.txt\n*** Move to: .bashrc\n@@\n-old\n+new\n*** End Patch"}}`
 	for name, c := range map[string]struct{ payload, want string }{
-		"moved":         {move, "*** Update File: notes.txt\n*** Move to: .bashrc"},
+		"moved":         {move, "*** Update File: notes.txt\n*** Move to: .bashrc" + replaced},
+		"added":         {strings.Replace(move, "*** Update File: notes.txt\\n*** Move to: .bashrc\\n@@\\n-old", "*** Add File: .bashrc", 1), "*** Add File: .bashrc" + replaced},
+		"updated":       {strings.Replace(move, "*** Move to: .bashrc\\n", "", 1), "*** Update File: notes.txt"},
 		"removed":       {strings.Replace(move, `*** Update File: notes.txt\n*** Move to: .bashrc\n@@\n-old\n+new`, `*** Delete File: notes.txt`, 1), "*** Delete File: notes.txt"},
-		"by another":    {strings.NewReplacer("apply_patch", "rename", "patchText", "plan").Replace(move), `{"plan":"*** Begin Patch\n*** Update File: notes.txt\n*** Move to: .bashrc\n@@\n-old\n+new\n*** End Patch"}`},
+		"by another":    {strings.NewReplacer("apply_patch", "rename", "patchText", "plan").Replace(move), plan + replaced},
 		"edited":        {strings.Replace(move, "apply_patch", "edit", 1), ""},
-		"and invisible": {strings.Replace(move, ".bashrc", `.bash\u200brc`, 1), `steps: "*** Move to: .bash\u200brc"` + "\n*** Update File: notes.txt\n*** Move to: .bash\u200brc"},
+		"and invisible": {strings.Replace(move, ".bashrc", `.bash\u200brc`, 1), `steps: "*** Move to: .bash\u200brc"` + "\n*** Update File: notes.txt\n*** Move to: .bash\u200brc" + replaced},
 	} {
 		if got := (opencode.Driver{}).Undrawn("edit", report(t, c.payload).Request.Raw, "/ws"); got != c.want {
 			t.Errorf("%s: %q", name, got)
@@ -317,8 +321,8 @@ func TestCutLines(t *testing.T) {
 		"at several places":   {"edit", "@@ -1,1 +1,1 @@\n-a\n+ b\n", `newString: " b"`, map[string]any{"newString": " b", "replaceAll": true}},
 		"an edit's CR":        {"edit", "", `newString: "two\r"`, map[string]any{"newString": "two\r"}},
 		"an edit of CRLF":     {"edit", "@@ -1,1 +1,2 @@\n-a\n+b\n+c\n", "", map[string]any{"newString": "b\r\nc\r\n"}},
-		"a patch":             {"apply_patch", "@@ -1,1 +1,1 @@\n-a\n+ b\n\n" + file + "@@ -0,0 +1,1 @@\n+c\n", "*** Update File: x\n*** Add File: a", map[string]any{"patchText": "*** Begin Patch\n*** Update File: x\n@@\n-a\n+ b\n*** Add File: a\n+c\n*** End Patch"}},
-		"a patch's indent":    {"apply_patch", "@@ -0,0 +1,1 @@\n+c\n", "*** Add File: a\n" + `patchText: "\u00a0c"`, map[string]any{"patchText": "*** Begin Patch\n*** Add File: a\n+\u00a0c\n*** End Patch"}},
+		"a patch":             {"apply_patch", "@@ -1,1 +1,1 @@\n-a\n+ b\n\n" + file + "@@ -0,0 +1,1 @@\n+c\n", "*** Update File: x\n*** Add File: a\n" + agent.Replaces, map[string]any{"patchText": "*** Begin Patch\n*** Update File: x\n@@\n-a\n+ b\n*** Add File: a\n+c\n*** End Patch"}},
+		"a patch's indent":    {"apply_patch", "@@ -0,0 +1,1 @@\n+c\n", "*** Add File: a\n" + agent.Replaces + "\n" + `patchText: "\u00a0c"`, map[string]any{"patchText": "*** Begin Patch\n*** Add File: a\n+\u00a0c\n*** End Patch"}},
 		"a name with a hunk":  {"write", "@@ -0,0 +1,1 @@\n+ ls\n" + file + "@@ -0,0 +1,1 @@\n+ls\n", `content: " ls"` + "\n" + `content: " ls"`, map[string]any{"content": " ls\n"}},
 		"a call of no report": {"", "@@ -0,0 +1,1 @@\n+c\n", "", nil},
 	} {

@@ -68,7 +68,7 @@ func (e *event) permission() *agent.Request {
 		r.Raw = e.Metadata
 		add("command: ", m.Command)
 		add("tool: ", e.Tool) // its dialog draws neither
-		add("input: ", forks.Escaped(agent.Compact(e.Input)))
+		add("input: ", forks.Replaced(forks.Escaped(agent.Compact(e.Input))))
 	default:
 		r.SetInput(patterns)
 		add("input: ", forks.Escaped(agent.Compact(e.Input)))
@@ -109,7 +109,7 @@ func (e *event) steps(diff string) string {
 	case err == nil && patch != "":
 		return forks.CutOfPatch(diff, "patchText", patch)
 	}
-	return agent.Compact(e.Input)
+	return forks.Replaced(agent.Compact(e.Input))
 }
 
 // questions makes the prompt of questions.

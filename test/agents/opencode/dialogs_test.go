@@ -210,3 +210,25 @@ func TestSeveralOfOneID(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestReplacedFile: a patch that adds or moves a file replaces one that is there, and its diff doesn't say so. The prompt does.
+func TestReplacedFile(t *testing.T) {
+	const conf = `{"model":"mock/gpt-5-mock","provider":{"mock":{"models":{"gpt-5-mock":{"name":"Mock","tool_call":true,"limit":{"context":128000,"output":4096}}}}}}`
+	l := begin(t, "--env", "OPENCODE_CONFIG_CONTENT="+conf) // which has this tool
+	for _, name := range []string{"keep.txt", "moved.txt"} {
+		testbed.Check(t, os.WriteFile(filepath.Join(l.Workspace, name), []byte("old\n"), 0o644))
+	}
+	for _, head := range []string{"*** Add File: keep.txt\n", "*** Update File: moved.txt\n*** Move to: keep.txt\n@@\n-old\n"} {
+		patch := modelapi.Tool("apply_patch", map[string]any{"patchText": "*** Begin Patch\n" + head + "+new\n*** End Patch"})
+		l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{modelapi.Say(patch), modelapi.Say(modelapi.Text("Finished."))}})
+		p := prompt(l, "hook", "please go: "+head[:9])
+		if !strings.HasSuffix(p.Text, "\nA file that is added or moved replaces one that is there.") {
+			t.Errorf("it asks %+v", p)
+		}
+		l.Respond("hook", "accepted", "--prompt", p.ID, "accept")
+		l.Is("idle")
+	}
+	if text, err := os.ReadFile(filepath.Join(l.Workspace, "keep.txt")); string(text) != "new\n" || l.Made("moved.txt") {
+		t.Errorf("keep.txt has %q, %v", text, err)
+	}
+}
