@@ -150,7 +150,10 @@ func TestPartReportedOver(t *testing.T) {
 	}
 }
 
-// TestMoved: the dialog of a patch that moves a file names only where it goes. The log says where it was: in the permission's diff, also of
+// replaced is in the text of a patch that moves a file.
+const replaced = "\nA file that is moved replaces one that is there."
+
+// TestMoved: the dialog of a patch that moves a file names only where it goes, and not that it replaces a file there. The log says where it was: in the permission's diff, also of
 // a file that isn't UTF-8, and in the patch, when the permission is longer than a line that Berth reads.
 func TestMoved(t *testing.T) {
 	const patch = `*** Begin Patch\n*** Update File: sample.txt\n*** Move to: hooks/pre-commit\n@@\n-a\n+b\n*** End Patch`
@@ -165,7 +168,7 @@ func TestMoved(t *testing.T) {
 			if asks {
 				s.log("permission.requested", `{"permissionRequest":{"kind":"write","toolCallId":"a","intention":"Move and update file","fileName":"/srv/ws/hooks/pre-commit","diff":"\ndiff --git a/srv/ws/sample.txt b/srv/ws/hooks/pre-commit\nindex 0000000..0000000 100644\n--- a/srv/ws/sample.txt\n+++ b/srv/ws/hooks/pre-commit\n@@ -1,1 +1,1 @@\n-a\n+b\n"},"promptRequest":{"kind":"write"}}`)
 			}
-			if p, keyed := s.looks(dialog); !keyed || !strings.HasSuffix(agent.Value(p.Text), "\nmovedFrom: "+want) {
+			if p, keyed := s.looks(dialog); !keyed || !strings.HasSuffix(agent.Value(p.Text), "\nmovedFrom: "+want+replaced) {
 				t.Errorf("%s first: a key answers %q: %v", first, agent.Value(p.Text), keyed)
 			}
 		}
@@ -255,7 +258,7 @@ func TestSkippedLine(t *testing.T) {
 // TestPatchWithoutItsPermission: what a patch's dialog doesn't draw is in the prompt's text, also when its permission is too long for a line.
 func TestPatchWithoutItsPermission(t *testing.T) {
 	for patch, want := range map[string]string{
-		`*** Update File: a\n*** Move to: b\n*** Update File: c\n*** Move to: d`: "\n\n" + `movedFrom: ["a","c"]`,
+		`*** Update File: a\n*** Move to: b\n*** Update File: c\n*** Move to: d`: "\n\n" + `movedFrom: ["a","c"]` + replaced,
 		`*** Update File: a\n@@\n-a\n+a\u200bb`:                                  "\n\n" + `call: "+a\u200bb"`,
 		`*** Update File: a\n@@\n-a\n+ab`:                                        "╯",
 	} {

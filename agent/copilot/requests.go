@@ -196,11 +196,11 @@ func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 	}
 	switch {
 	case in[partDrawn] != nil:
-		return forks.Fields(in, partDrawn, "description")
+		return forks.Joined(forks.Fields(in, partDrawn, "description"), forks.MovedOver(in, movedFrom))
 	case tool == toolShell:
 		return forks.UndrawnOfCommand(in)
 	case tooling.Changes(tool):
-		return forks.Joined(tooling.BlanksOfChange(in), forks.UndrawnOfEdit(in, movedFrom))
+		return forks.Joined(tooling.BlanksOfChange(in), forks.UndrawnOfEdit(in, movedFrom), forks.MovedOver(in, movedFrom))
 	case in.Words("kind") == kindServer && !strings.HasSuffix(tool, "-"+in.Words("toolTitle")):
 		return "input: " + strconv.QuoteToASCII(agent.Compact(input))
 	}

@@ -118,6 +118,14 @@ func OldName(diff string) string {
 	return ""
 }
 
+// MovedOver says of a change with the old names of files in that field that it replaces files. Copilot CLI adds none that is there.
+func MovedOver(in agent.Input, moved string) string {
+	if names := agent.Compact(in[moved]); names == "" || names == "null" {
+		return ""
+	}
+	return "A file that is moved replaces one that is there."
+}
+
 // OfPatch is a patch that is the whole input of a call, as a change of a file: with the old names of the files that it moves as a field of that
 // name. It is empty for a patch that moves none, and has no character that the agents don't draw.
 func (t Tools) OfPatch(input json.RawMessage, moved string) (tool string, change json.RawMessage) {

@@ -21,7 +21,9 @@ func (l *lab) calls(call modelapi.Block, says string) testbed.Shown {
 	l.See(rests)
 	l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{modelapi.Say(call), modelapi.Say(modelapi.Text("Finished."))}})
 	l.Takes(fmt.Sprintf("please do %x", sha256.Sum256([]byte(says))))
-	return l.PromptUntil("that says "+says, func(p testbed.Shown) bool { return p.Ready && p.OnScreen && strings.HasSuffix(p.Text, says) })
+	return l.PromptUntil("that says "+says, func(p testbed.Shown) bool { // at its end, or before what it says of earlier calls
+		return p.Ready && p.OnScreen && (strings.HasSuffix(p.Text, says) || strings.Contains(p.Text, says+"\n\nThe dialog may be "))
+	})
 }
 
 // TestPart: Copilot's dialogs about paths outside the folder, and about addresses, draw no command. The prompt's text has it.
@@ -78,7 +80,7 @@ func TestPartWithoutItsLog(t *testing.T) {
 	l.Respond("keys", "accepted", "--prompt", p.ID, "--unseen", "accept")
 }
 
-// TestMovedFile: the dialog of a patch that moves a file names only where the file goes. The prompt's text has where it was, also of a file
+// TestMovedFile: the dialog of a patch that moves a file names only where the file goes. The prompt's text has where it was, and that one there is replaced, also of a file
 // that isn't UTF-8, or whose permission is longer than a line that Berth reads.
 func TestMovedFile(t *testing.T) {
 	l := prepare(t, Ready())
@@ -90,11 +92,11 @@ func TestMovedFile(t *testing.T) {
 	} {
 		check(t, os.WriteFile(filepath.Join(l.Workspace, name), []byte(c.text), 0o644))
 		patch := "*** Begin Patch\n*** Update File: " + name + "\n*** Move to: moved-" + name + "\n@@\n-hello\n+hello there\n world\n*** End Patch"
-		p := l.calls(modelapi.Tool("apply_patch", map[string]any{"input": patch}), "movedFrom: "+c.from)
+		p := l.calls(modelapi.Tool("apply_patch", map[string]any{"input": patch}), "movedFrom: "+c.from+"\nA file that is moved replaces one that is there.")
 		if p.Title != "Do you want to move and update "+filepath.Join(l.Workspace, "moved-"+name)+"?" {
 			t.Errorf("it asks %+v", p)
 		}
-		l.Respond("keys", "accepted", "--prompt", p.ID, "accept")
+		l.Respond("keys", "accepted", "--prompt", p.ID, "--unseen", "accept") // a part, after the line that wasn't read
 		l.Is("idle")
 	}
 }
