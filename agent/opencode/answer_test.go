@@ -317,6 +317,20 @@ func TestServerNamedLikeAFolder(t *testing.T) {
 	}
 }
 
+// TestLinks: an edit through a link changes the file that it leads to, which no dialog draws. The prompt says where that is.
+func TestLinks(t *testing.T) {
+	const links, want = `"links":[{"file":"/ws/a.sh","target":"/home/me/.bashrc"},{"file":"/ws/b\u200b","target":"/etc/b\n"}]`,
+		`"/ws/a.sh" is a link to "/home/me/.bashrc".` + "\n" + `"/ws/b\u200b" is a link to "/etc/b\n".`
+	edit := report(t, `{"event":"permission.asked","session":"s","permission":"edit","metadata":{"filepath":"/ws/a.sh","diff":"@@ -1 +1 @@\n-old\n+new\n"},`+links+`}`).Request
+	if got := (opencode.Driver{}).Undrawn("edit", edit.Raw, "/ws"); !strings.HasSuffix(got, "\n"+want) {
+		t.Errorf("an edit says %s", got)
+	}
+	folder := report(t, `{"event":"permission.asked","session":"s","permission":"external_directory","patterns":["/ws/*"],"tool":"write","input":{"filePath":"/ws/a.sh"},`+links+`}`).Request
+	if got := agent.Value(folder.Text); !strings.HasSuffix(got, "\n"+want) {
+		t.Errorf("a folder says %s", got)
+	}
+}
+
 // TestFolderSaysItsCall: the dialog of a folder draws neither the tool nor what it would do there. The prompt has both.
 func TestFolderSaysItsCall(t *testing.T) {
 	p := report(t, `{"event":"permission.asked","session":"s","permission":"external_directory","patterns":["/srv/*"],"tool":"write",`+

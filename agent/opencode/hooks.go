@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"berth/agent"
+	"berth/agent/forks"
 )
 
 // ErrEvent is the error for bytes that aren't a report of the plugin.
@@ -40,7 +41,8 @@ type event struct {
 	Patterns   []string        `json:"patterns"`
 	Always     []string        `json:"always"` // the patterns that "Allow always" covers
 	Metadata   json.RawMessage `json:"metadata"`
-	Cut        bool            `json:"cut"` // the plugin has shortened long texts
+	Links      []forks.Link    `json:"links"` // of the files that a call names
+	Cut        bool            `json:"cut"`   // the plugin has shortened long texts
 	Questions  json.RawMessage `json:"questions"`
 }
 

@@ -5,9 +5,10 @@
 // of Berth's that has no other one.
 import { spawn } from "node:child_process"
 import { createHash } from "node:crypto"
-import { appendFileSync, existsSync } from "node:fs"
+import { appendFileSync, existsSync, readlinkSync } from "node:fs"
+import { dirname, isAbsolute, join } from "node:path"
 
-export const Berth = async ({ client }) => {
+export const Berth = async ({ client, directory }) => {
   if (!process.env.BERTH_HOOK_SOCKET || (berth.user && process.env.BERTH_HOOKS) || !existsSync(berth.hook)) return {}
   const families = new Map() // of conversations: the id of the parent, "" without one, and the kind of agent
   const calls = new Map() // the tool calls of the current step, by conversation and id: two subagents may have calls of one id
@@ -105,6 +106,31 @@ export const Berth = async ({ client }) => {
     }
     if (all.length < 2) return { call: all[0]?.id ?? tool?.callID, tool: all[0]?.tool, input: all[0]?.input }
     return { call: `${tool.callID} ${id}`, input: { "one of these calls": all.map(({ tool, input }) => ({ tool, input })) } }
+  }
+  // real is where a path leads by links, also that of a file that isn't there yet: opencode makes the file that a link leads to.
+  const real = (path) => {
+    let at = "/"
+    const rest = path.split("/")
+    for (let links = 0; rest.length && links < 40; ) {
+      const name = rest.shift()
+      const next = name === ".." ? dirname(at) : join(at, name)
+      try {
+        const target = readlinkSync(next)
+        links++
+        rest.unshift(...target.split("/"))
+        if (isAbsolute(target)) at = "/"
+      } catch {
+        at = next // no link
+      }
+    }
+    return join(at, ...rest)
+  }
+  // linked are the files of a permission that lead elsewhere: they, or folders of them, are links. The conversation's own folder may be one.
+  const linked = ({ filepath, files }) => {
+    const base = directory && real(directory)
+    const named = files?.flatMap((f) => [f.filePath, f.movePath]) ?? [filepath]
+    const usual = (file) => (base && file.startsWith(directory + "/") ? join(base, file.slice(directory.length)) : join(file))
+    return named.filter((file) => file?.startsWith?.("/")).map((file) => ({ file, target: real(file) })).filter(({ file, target }) => target !== usual(file))
   }
   const parse = (text) => {
     try {
@@ -259,7 +285,7 @@ export const Berth = async ({ client }) => {
       const about = subject(p)
       const body = { event: "permission.asked", ...(await from(p.sessionID)), turn: talk(p.sessionID).turn, request: p.id, permission: p.permission, patterns: p.patterns, always: p.always }
       asked.set(p.id, about)
-      Object.assign(body, { metadata, ...about })
+      Object.assign(body, { metadata, links: linked(p.metadata ?? {}), ...about })
       ask(body, (answer) => post(`/permission/${p.id}/reply`, answer))
     },
     "permission.replied": async (p) => {

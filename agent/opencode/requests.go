@@ -59,7 +59,7 @@ func (e *event) permission() *agent.Request {
 		}
 	case e.Permission == toolEdit && m.File != "":
 		r.SetInput(m.File)
-		r.Raw = agent.Encoded(change{m.Diff, m.File, e.steps(m.Diff)})
+		r.Raw = agent.Encoded(change{m.Diff, m.File, e.steps(m.Diff), forks.LeadTo(e.Links)})
 		r.SetWhole(m.Diff)
 	case e.Permission == toolFetch && m.URL != "":
 		r.SetInput(m.URL)
@@ -68,7 +68,7 @@ func (e *event) permission() *agent.Request {
 		r.Raw = e.Metadata
 		add("command: ", m.Command)
 		add("tool: ", e.Tool) // its dialog draws neither
-		add("input: ", forks.Replaced(forks.Escaped(agent.Compact(e.Input))))
+		add("input: ", forks.Joined(forks.Replaced(forks.Escaped(agent.Compact(e.Input))), forks.LeadTo(e.Links)))
 	default:
 		r.SetInput(patterns)
 		add("input: ", forks.Escaped(agent.Compact(e.Input)))
@@ -88,11 +88,12 @@ var lacks = map[bool]string{
 	false: "It isn't known which call this is for, so what else that call does isn't shown.",
 }
 
-// change is a change of a file as a permission's input has it. Steps are what its diff leaves out.
+// change is a change of a file as a permission's input has it. Steps are what its diff leaves out, and Links say where its files lead.
 type change struct {
 	Diff  string `json:"diff"`
 	File  string `json:"file"`
 	Steps string `json:"steps,omitempty"`
+	Links string `json:"links,omitempty"`
 }
 
 // steps are the heads of a patch, and the lines of the new text that the diff doesn't show as they are written. For a tool whose input
@@ -133,7 +134,7 @@ func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 	in, err := agent.ReadInput(input)
 	switch {
 	case err == nil && tool == toolEdit:
-		return forks.Joined(forks.LinesEnd(in.Words("file"), strings.Join(forks.Added(in.Words("diff")), "\n")), forks.UndrawnOfEdit(in), in.Words("steps"))
+		return forks.Joined(forks.LinesEnd(in.Words("file"), strings.Join(forks.Added(in.Words("diff")), "\n")), forks.UndrawnOfEdit(in), in.Words("steps"), in.Words("links"))
 	case err != nil || tool != toolShell && tool != toolFetch:
 		return ""
 	}

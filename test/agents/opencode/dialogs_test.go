@@ -232,3 +232,23 @@ func TestReplacedFile(t *testing.T) {
 		t.Errorf("keep.txt has %q, %v", text, err)
 	}
 }
+
+// TestLink: an edit of a link changes the file that it leads to, which the dialog doesn't draw. The prompt does.
+func TestLink(t *testing.T) {
+	l := begin(t)
+	target := filepath.Join(t.TempDir(), "target.txt")
+	testbed.Check(t, os.Symlink(target, filepath.Join(l.Workspace, "link.txt")))
+	for _, says := range []string{"is a link to ", ""} {
+		writes := modelapi.Tool("write", map[string]any{"filePath": filepath.Join(l.Workspace, map[bool]string{true: "link.txt", false: "plain.txt"}[says != ""]), "content": "new\n"})
+		l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{modelapi.Say(writes), modelapi.Say(modelapi.Text("Finished."))}})
+		p := prompt(l, "hook", "please write: "+says)
+		if strings.Contains(p.Text, "link") != (says != "") || says != "" && !strings.HasSuffix(p.Text, says+`"`+target+`".`) {
+			t.Errorf("it asks %+v", p)
+		}
+		l.Respond("hook", "accepted", "--prompt", p.ID, "accept")
+		l.Is("idle")
+	}
+	if text, err := os.ReadFile(target); string(text) != "new\n" {
+		t.Errorf("the link's target has %q, %v", text, err)
+	}
+}

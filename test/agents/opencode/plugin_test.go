@@ -37,7 +37,7 @@ import { Berth } from "./berth.js"
 const id = "ses_1"
 let taken = () => {}
 const client = { session: { get: async () => ({ data: { id } }) }, _client: { post: async (o) => taken(o) } }
-const plugin = await Berth({ client })
+const plugin = await Berth({ client, directory: import.meta.dirname + "/ws" })
 const emit = (type, properties) => plugin.event?.({ event: { type, properties: { sessionID: id, ...properties } } })
 const says = (text, message) => plugin["chat.message"]?.({ sessionID: id }, { message: { id: message }, parts: [{ type: "text", text }] })
 const first = says("hello", "msg_1")
@@ -113,6 +113,17 @@ runs()`, "conversation turn tool.before:code permission.asked"},
 asks("per_1")`, "conversation turn tool.before:one(cut) permission.asked:one(cut)"},
 		"a call with many texts": {nil, calls + `await plugin["tool.execute.before"]({ tool: "bash", sessionID: id, callID: "bash:0" }, { args: { command: "one", junk: Array(1 << 20).fill("xxxx") } })
 asks("per_1")`, "conversation turn tool.before(cut) permission.asked(cut)"},
+		"a change through links": {nil, `await first
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs"
+const at = import.meta.dirname
+mkdirSync(at + "/real")
+mkdirSync(at + "/other")
+writeFileSync(at + "/real/plain", "")
+symlinkSync(at + "/real", at + "/ws")
+for (const [name, target] of [["there", "plain"], ["gone", "../other/new"], ["folder", at + "/other"], ["loop", "loop"]]) symlinkSync(target, at + "/real/" + name)
+const files = ["plain", "new", "there", "gone", "folder/x/y", "loop"].map((name) => ({ filePath: at + "/ws/" + name }))
+emit("permission.asked", { id: "per_1", permission: "edit", metadata: { files: [...files, { filePath: at + "/ws/plain", movePath: at + "/ws/there" }] } })`,
+			"conversation turn permission.asked>real/plain>other/new>other/x/y>real/plain"},
 		"a folder that is gone": {nil, "rmSync(new URL('./run', import.meta.url), { recursive: true })\n" + ends, "conversation turn idle"},
 		"thousands of parts while a report hangs": {map[string]string{"held": ""}, `for (let i = 0; i < 5000; i++) emit("message.part.updated", { part: { type: "text", text: "x", sessionID: id } })
 emit("session.idle")
@@ -167,12 +178,17 @@ func reported(t *testing.T, file string) string {
 			Error *struct{ Name string }
 			Call  string
 			Cut   bool
+			Links []struct{ Target string }
 			Input struct {
 				Command string
 				OneOf   []struct{ Input struct{ Command string } } `json:"one of these calls"`
 			}
 		}
 		testbed.Check(t, json.Unmarshal(line, &r))
+		for _, l := range r.Links {
+			_, target, _ := strings.Cut(l.Target, filepath.Base(filepath.Dir(file))+"/")
+			r.Event += ">" + target
+		}
 		if r.Error != nil {
 			r.Event += ":" + r.Error.Name
 		}
