@@ -101,8 +101,10 @@ var subcommands = []string{"auth", "board", "channel", "extensions", "hooks", "m
 
 // readable is what Berth needs to read the screen and the title, and to type: the language of the
 // dialogs, the title's marks, and no suggested message, which an Enter in an empty composer would send.
+// Qwen Code adds itself to the message of a commit or a pull request after the hook of the command. That can
+// end a quoted text, and a comment in the command becomes a part of it: so it adds nothing.
 var readable = map[string]any{
-	"general": map[string]any{"language": "en"},
+	"general": map[string]any{"language": "en", "gitCoAuthor": map[string]any{"commit": false, "pr": false}},
 	"ui":      map[string]any{"hideWindowTitle": false, "showStatusInTitle": true, "enableFollowupSuggestions": false},
 }
 

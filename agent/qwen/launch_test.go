@@ -81,6 +81,22 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
+// TestNoAttribution: Qwen Code changes no command after its hook, whatever form the settings of others have.
+func TestNoAttribution(t *testing.T) {
+	for _, others := range []any{nil, true, map[string]any{"commit": true}} {
+		l, err := qwen.Driver{}.Launch(start(func(s *agent.Start) {
+			s.Settings = map[string]any{"general": map[string]any{"gitCoAuthor": others, "vimMode": true}}
+		}))
+		var all struct{ General map[string]any }
+		if err != nil || json.Unmarshal(l.Files["/state/S/qwen/settings.json"], &all) != nil {
+			t.Fatal(err)
+		}
+		if adds, _ := all.General["gitCoAuthor"].(map[string]any); adds["commit"] != false || adds["pr"] != false || all.General["vimMode"] != true {
+			t.Errorf("with %v the settings are %v", others, all.General)
+		}
+	}
+}
+
 func TestIsolation(t *testing.T) {
 	l, err := qwen.Driver{}.Launch(start(func(s *agent.Start) { s.Isolate = agent.IsolateNone }))
 	if err != nil || len(l.Set)+len(l.Files)+len(l.Unset) != 0 || strings.Join(l.Argv, " ") != "qwen --model m" {
