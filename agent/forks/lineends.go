@@ -17,6 +17,19 @@ func LinesEnd(file, text string) string {
 	return linesEnd
 }
 
+// lineTaken is in the text of an edit that takes away a text without a line's end, as Qwen Code does it.
+const lineTaken = "Where a line of the file ends after old_string, the edit takes that line's end too, and changes no other place."
+
+// lineTaken says so of an edit of Qwen Code's. It compares lines without blanks at their ends, and takes the end of a line from both
+// texts if the file has old only so.
+func (t Tools) lineTaken(in agent.Input) string {
+	old, text := in.Words(t.Old), in.Words(t.New)
+	if old == "" || strings.HasSuffix(old, "\n") == (text == "") || strings.Trim(text, "\r\n") != "" {
+		return ""
+	}
+	return lineTaken
+}
+
 // Added are the lines that a diff adds.
 func Added(diff string) (lines []string) {
 	_, hunks, _ := strings.Cut("\n"+diff, "\n@@")

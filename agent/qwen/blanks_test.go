@@ -44,6 +44,23 @@ func TestUndrawnBlanks(t *testing.T) {
 	}
 }
 
+// TestLineTaken: an edit that takes a text away takes the line's end after it too, which nothing but its prompt's text says.
+func TestLineTaken(t *testing.T) {
+	for c, want := range map[[2]string]bool{
+		{" # scratch", ""}: true, {"a\nb", ""}: true, {"a\n", "\n"}: true, {"a\n", "\r\n"}: true,
+		{"a\n", ""}: false, {"a", "b"}: false, {"", ""}: false, {"", "\n"}: false, {"a", "\n"}: false, {"a\n", "b\n"}: false,
+	} {
+		raw, err := json.Marshal(map[string]string{"file_path": "/w/a.py", "old_string": c[0], "new_string": c[1]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := qwen.Driver{}.Undrawn("edit", raw, "/w")
+		if strings.Contains(got, "Where a line of the file ends after old_string, the edit takes that line's end too") != want {
+			t.Errorf("%q to %q: %q", c[0], c[1], got)
+		}
+	}
+}
+
 // changes is the screen of a change of clean.py that draws only its version.
 func changes(head string) *agent.Reading {
 	return draw(80, 24, "  ? "+head+" ←\n\n   1 - VERSION = \"1.0\"\n   1 + VERSION = \"1.1\"\n\n   Apply this change?\n\n   › 1. Yes, allow once\n     2. No, suggest changes (esc)\n"+waiting)
