@@ -51,7 +51,7 @@ func (Driver) Waiting(f *agent.Fact) *agent.Request { return request(f.Tool, f.I
 // was not measured, may draw none of them.
 func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 	if in, err := agent.ReadInput(input); tool != toolShell && !tooling.Changes(tool) && tool != toolAsk && tool != toolPlan && err == nil && len(in) > 0 {
-		return agent.Compact(input)
+		return tooling.UndrawnOfOther(tool, in, input)
 	}
 	return tooling.Undrawn(tool, input, dir)
 }

@@ -82,6 +82,31 @@ func TestUndrawn(t *testing.T) {
 	}
 }
 
+// TestOtherTools: Qwen Code takes escapes out of the paths of all its tools, and joins the lines of a command that it monitors.
+func TestOtherTools(t *testing.T) {
+	const joined = "Lines of the command may run as one"
+	for call, want := range map[[2]string]string{
+		{"notebook_edit", `{"notebook_path":"/w/a\\ b.ipynb"}`}:              `notebook_path: "/w/a b.ipynb"`,
+		{"notebook_edit", `{"notebook_path":"/w/a b.ipynb"}`}:                "",
+		{"read_file", `{"file_path":" /w/a"}`}:                               `file_path: "/w/a"`,
+		{"lsp", `{"filePath":"/w/\\$a"}`}:                                    `filePath: "/w/$a"`,
+		{"list_directory", `{"path":"/w/a\\!"}`}:                             `path: "/w/a!"`,
+		{"mcp__lab__ask", `{"path":"/w/a\\ b"}`}:                             "",
+		{"monitor", `{"command":"BASH_ENV=./e.sh\nbash -c 'echo x'"}`}:       joined,
+		{"monitor", `{"command":"bash\n-c 'touch x'"}`}:                      joined,
+		{"monitor", `{"command":"A=1\u00a0\"/bin/BASH.exe\" -c 'touch x'"}`}: joined,
+		{"monitor", `{"command":"\\bash -c x\ntouch y"}`}:                    joined,
+		{"monitor", `{"command":"\nbash -c 'touch x'\n"}`}:                   "",
+		{"monitor", `{"command":"tail -f log |\ngrep bashful"}`}:             "",
+		{"mcp__lab__ask", `{"command":"bash\n-c x"}`}:                        "",
+	} {
+		lines := strings.SplitN((qwen.Driver{}).Undrawn(call[0], []byte(call[1]), "/w"), "\n", 2)
+		if got := strings.Join(lines[1:], ""); lines[0] != call[1] || got != want && !(want == joined && strings.HasPrefix(got, want)) {
+			t.Errorf("%s: %q, want %q", call, lines, want)
+		}
+	}
+}
+
 // TestCallOfTheLog: any process of the session can end the hook of a call and send another one, also as a
 // subagent's. No key answers the dialog then if the chat file has a call that is drawn the same and runs in another
 // way, also after a forged end.
