@@ -64,10 +64,21 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 		if r.SetInput(dialog.Body); dialog.Agent != "" || dialog.Tool == "" && dialog.Title != askMore {
 			r.SetInPart()
 		}
-		r.Text, r.Agent = agent.Pointer(strings.TrimSpace(dialog.Asked+"\n"+headOf(dialog))), agent.Pointer(dialog.Agent)
+		r.Text, r.Agent = agent.Pointer(forks.Joined(dialog.Asked, headOf(dialog), ofAlways(dialog))), agent.Pointer(dialog.Agent)
 	}
 	d.Fill(r, dialog)
 	return r
+}
+
+// allowsAll says what an option does: it turns on the mode that accepts edits, which takes more dialogs for those.
+const allowsAll = `"` + optionAlways + `" is for the whole session: no change of a file asks then, nor any tool that asks "` + askMore + `".`
+
+// ofAlways says so of a dialog with that option.
+func ofAlways(d *agent.Dialog) string {
+	if labelled(d, optionAlways) == 0 {
+		return ""
+	}
+	return allowsAll
 }
 
 // headOf are the rows of the dialog's tool, if they have what the dialog's text lacks. Of a command that is its folder, and that it
