@@ -2,6 +2,7 @@ package forks
 
 import (
 	"strings"
+	"unicode"
 
 	"berth/agent"
 )
@@ -15,6 +16,18 @@ func LinesEnd(file, text string) string {
 		return ""
 	}
 	return linesEnd
+}
+
+// notUTF8 is in the text of a change that may be written in the encoding that its file has. Its dialog draws the characters as they are
+// in the call.
+const notUTF8 = "In a file with another encoding than UTF-8, what isn't ASCII may be written as ?."
+
+// encoded says so of a change of a script, where a question mark stands for other names of files. text is what it adds.
+func encoded(file, text string) string {
+	if !strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) || !agent.ReturnMatters(file, text) {
+		return ""
+	}
+	return notUTF8
 }
 
 // lineTaken is in the text of an edit that takes away a text without a line's end, as Qwen Code does it.

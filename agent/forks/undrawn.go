@@ -19,7 +19,8 @@ import (
 func (t Tools) undrawnOfChange(tool string, in agent.Input, dir string) string {
 	parts := []string{t.LongPath(in.Words(t.File), dir)}
 	if t.Blanks {
-		parts = append(parts, LinesEnd(t.Used(in.Words(t.File)), in.Words(t.Text)+in.Words(t.New)), t.lineTaken(in))
+		file, text := t.Used(in.Words(t.File)), in.Words(t.Text)+in.Words(t.New)
+		parts = append(parts, LinesEnd(file, text), encoded(file, text), t.lineTaken(in))
 	}
 	if text := t.Text; t.Blanks && tool == t.Write {
 		parts = append(parts, blanks(text, "", in.Words(text)))

@@ -68,13 +68,16 @@ func TestUndrawn(t *testing.T) {
 		{"run_shell_command", `{"command":"ls","description":"d","directory":"/x","is_background":false}`}: `directory: "/x"`,
 		{"edit", `{"file_path":"/a.c","old_string":"x","new_string":"y"}`}:                                 "",
 		{"edit", `{"file_path":"/a","old_string":"x","new_string":"y"}`}:                                   "Each line may get a CR, if the file's lines have one.",
-		{"mcp__lab__ask", "{ \"message\": \"hello\" }"}:                                                    `{"message":"hello"}`,
-		{"web_fetch", `{"url":"https://berth.invalid","prompt":"p"}`}:                                      `{"url":"https://berth.invalid","prompt":"p"}`,
-		{"mcp__lab__ask", `{}`}:            "",
-		{"mcp__lab__ask", ``}:              "",
-		{"exit_plan_mode", `{"plan":"x"}`}: "",
-		{"ask_user_question", `{"a":"b"}`}: "",
-		{"mcp__lab__ask", `{"a":1,"a":2}`}: "",
+		{"edit", `{"file_path":"/a.c","old_string":"x","new_string":"\u4e2d"}`}:                            "",
+		{"edit", `{"file_path":"/a.sh","old_string":"x","new_string":"rm \u4e2d"}`}: "Each line may get a CR, if the file's lines have one.\n" +
+			"In a file with another encoding than UTF-8, what isn't ASCII may be written as ?.",
+		{"mcp__lab__ask", "{ \"message\": \"hello\" }"}:               `{"message":"hello"}`,
+		{"web_fetch", `{"url":"https://berth.invalid","prompt":"p"}`}: `{"url":"https://berth.invalid","prompt":"p"}`,
+		{"mcp__lab__ask", `{}`}:                                       "",
+		{"mcp__lab__ask", ``}:                                         "",
+		{"exit_plan_mode", `{"plan":"x"}`}:                            "",
+		{"ask_user_question", `{"a":"b"}`}:                            "",
+		{"mcp__lab__ask", `{"a":1,"a":2}`}:                            "",
 	} {
 		if got := (qwen.Driver{}).Undrawn(call[0], []byte(call[1]), "/w"); got != want {
 			t.Errorf("%s: %q, want %q", call, got, want)
