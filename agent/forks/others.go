@@ -26,6 +26,24 @@ func (t Tools) linesJoined(tool string, in agent.Input) string {
 	return linesJoined
 }
 
+// A command of sed that changes a file in place, and does nothing else, may be drawn as an edit by Qwen Code, which makes it then.
+var (
+	sedInPlace = pattern.New(`(?s)^sed[\s\v\pZ\x{feff}].*-\S*i`)
+	sedInShell = pattern.New(`(?s)["'\s\v\pZ\x{feff}]sed[\s\v\pZ\x{feff}].*-\S*i`)
+)
+
+// madeItself is in the text of such a command.
+const madeItself = "Qwen Code may draw this as an edit and make it itself: with JavaScript's patterns, and without what else the command has."
+
+// editBySed says so, after the command: the edit's dialog draws it in the row of the tool, without its blanks.
+func (t Tools) editBySed(command string) string {
+	words := Trimmed(command)
+	if !t.Sed || !sedInPlace.MatchString(words) && !(shell.MatchString(words) && sedInShell.MatchString(words)) {
+		return ""
+	}
+	return Shown("command", command, []string{"command: " + Quoted(command)}, "the command") + "\n" + madeItself
+}
+
 // pathFields are the fields that Qwen Code takes escapes out of, whatever tool of its own has them.
 var pathFields = []string{"file_path", "filePath", "notebook_path", "path"}
 

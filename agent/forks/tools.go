@@ -24,6 +24,7 @@ type Tools struct {
 	PathLimit            int               // dialogs leave out folders of a longer path; 0: they don't
 	Blanks               bool              // dialogs leave out changes of blanks
 	Escaped              bool              // a path may have escapes as in a shell
+	Sed                  bool              // a command of sed may be drawn and made as an edit
 }
 
 // Files are the tools and fields of Gemini CLI, which Qwen Code has too. every is an edit's field for all places.
@@ -43,6 +44,12 @@ func (t Tools) LeavingOut(path int, blanks bool) Tools {
 // Escaping are the tools of an agent that takes escapes as in a shell, and blanks at both ends, out of a path.
 func (t Tools) Escaping() Tools {
 	t.Escaped = true
+	return t
+}
+
+// DrawingSed are the tools of an agent that may draw a command of sed as an edit, and make that edit itself.
+func (t Tools) DrawingSed() Tools {
+	t.Sed = true
 	return t
 }
 
@@ -181,7 +188,8 @@ func (t Tools) SetInput(r *agent.Request, tool string, input json.RawMessage) {
 func (t Tools) Undrawn(tool string, input json.RawMessage, dir string) string {
 	switch in, err := agent.ReadInput(input); {
 	case err == nil && tool == t.Shell:
-		return UndrawnOfCommand(in)
+		bySed := t.editBySed(in.Words("command"))
+		return Joined(UndrawnOfCommand(in), bySed)
 	case err == nil && t.Changes(tool):
 		return t.undrawnOfChange(tool, in, dir)
 	}

@@ -221,10 +221,11 @@ func (b *box) permission() bool {
 		d.Asked, rows = joined(rows[:n]), rows[n+1:]
 	}
 	d.Rows, d.Body = rows, joined(rows)
-	d.Alike = d.Tool != toolShell
-	d.Cut = d.Cut || d.Tool == toolShell && b.drops(end) || d.Tool != toolShell && b.head < 0 // only the tool's rows name a file
+	command := d.Tool == toolShell && question != askEdit // one of sed may be drawn as an edit: see matchSed
+	d.Alike = !command
+	d.Cut = d.Cut || command && b.drops(end) || !command && b.head < 0 // only the tool's rows name a file
 	d.Type, d.Title, d.Sections = agent.PromptPermission, question, []string{d.Body, d.Asked, headOf(d)}
-	if d.Tool == toolShell {
+	if command {
 		d.Title = "Shell"
 	}
 	return true

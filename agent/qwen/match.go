@@ -53,8 +53,8 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 	}
 	switch tool {
 	case toolShell:
-		if d.Tool != toolShell {
-			return agent.NoMatch
+		if d.Tool != toolShell || d.Question == askEdit {
+			return agent.MatchIf(d.Tool == toolShell && matchSed(d, p.FullInput), agent.PartMatch)
 		}
 		rows, command := shown(drawn.Lines(d.Rows)), strings.TrimSpace(p.FullInput)
 		m := drawn.Text{Rows: rows, Width: d.Cols - layoutBeside, Shell: true, Cut: d.Cut}.Of(command)
@@ -67,6 +67,13 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 		return agent.MatchIf(d.Tool != "" && (d.Cut || forks.DrawsPath(strings.Join(d.Lines, ""), tooling.Used(agent.Value(file)))), agent.PartMatch)
 	}
 	return agent.MatchIf(d.Tool == "", agent.PartMatch)
+}
+
+// matchSed reports whether the dialog of an edit may be that of the command: Qwen Code draws so what a command of sed would change.
+// The rows of the tool have the command.
+func matchSed(d *agent.Dialog, command string) bool {
+	more, ok := strings.CutPrefix(drawn.Squeeze(headOf(d)), drawn.Squeeze("Shell "+command))
+	return d.Cut || ok && strings.Trim(more[:min(1, len(more))], "([") == "" // its folder, and what it is for
 }
 
 // shown are the rows without the one in place of those that have no room.

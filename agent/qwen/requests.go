@@ -23,7 +23,7 @@ var planning = []string{"Yes, restore previous mode (default)", "Yes, and auto-a
 
 // tooling has the tools with a command or a file. Qwen Code compares a file without its blanks once another line differs, and draws
 // 80 characters of its path.
-var tooling = forks.Files(toolEdit, "replace_all").LeavingOut(80, true).Escaping()
+var tooling = forks.Files(toolEdit, "replace_all").LeavingOut(80, true).Escaping().DrawingSed()
 
 // titles are those of permissions with measured dialogs.
 var titles = map[string]string{toolShell: "Shell", toolWrite: askEdit, toolEdit: askEdit}
@@ -64,7 +64,10 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 		if r.SetInput(dialog.Body); dialog.Agent != "" || dialog.Tool == "" && dialog.Title != askMore {
 			r.SetInPart()
 		}
-		r.Text, r.Agent = agent.Pointer(forks.Joined(dialog.Asked, headOf(dialog), ofAlways(dialog))), agent.Pointer(dialog.Agent)
+		r.Text, r.Agent = agent.Pointer(forks.Joined(dialog.Asked, headOf(dialog))), agent.Pointer(dialog.Agent)
+		if labelled(dialog, optionAlways) > 0 {
+			r.Text = agent.Pointer(forks.Joined(agent.Value(r.Text), allowsAll))
+		}
 	}
 	d.Fill(r, dialog)
 	return r
@@ -73,20 +76,12 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 // allowsAll says what an option does: it turns on the mode that accepts edits, which takes more dialogs for those.
 const allowsAll = `"` + optionAlways + `" is for the whole session: no change of a file asks then, nor any tool that asks "` + askMore + `".`
 
-// ofAlways says so of a dialog with that option.
-func ofAlways(d *agent.Dialog) string {
-	if labelled(d, optionAlways) == 0 {
-		return ""
-	}
-	return allowsAll
-}
-
 // headOf are the rows of the dialog's tool, if they have what the dialog's text lacks. Of a command that is its folder, and that it
 // runs in the background, and not its description.
 func headOf(d *agent.Dialog) string {
 	head, _, _ := strings.Cut(strings.Join(d.Lines, "\n"), "\n\n")
 	head, ok := strings.CutPrefix(head, "? ")
-	if d.Tool == toolShell && !d.Cut {
+	if d.Tool == toolShell && d.Question != askEdit && !d.Cut {
 		more, begins := strings.CutPrefix(drawn.Squeeze(strings.Replace(head, "←", "", 1)), drawn.Squeeze("Shell "+d.Body))
 		ok = ok && len(d.Rows) == 1 && !(begins && (more == "" || more[0] == '('))
 	}

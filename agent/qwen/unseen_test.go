@@ -1,6 +1,8 @@
 package qwen_test
 
 import (
+	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -106,6 +108,35 @@ func TestOtherTools(t *testing.T) {
 		lines := strings.SplitN((qwen.Driver{}).Undrawn(call[0], []byte(call[1]), "/w"), "\n", 2)
 		if got := strings.Join(lines[1:], ""); lines[0] != call[1] || got != want && !(want == joined && strings.HasPrefix(got, want)) {
 			t.Errorf("%s: %q, want %q", call, lines, want)
+		}
+	}
+}
+
+// TestEditBySed: a command of sed that changes one file in place may be made as an edit, alone or by a shell.
+func TestEditBySed(t *testing.T) {
+	for command, want := range map[string]bool{
+		"sed -i s/a/b/ f": true, " sed\n-Ei 's/a/b/' f": true, "sed --in-place= -e s/a/b/ f": true, "bash -c 'sed -i s/a/b/ f' ; x": true,
+		"sed -n 1,20p f": false, "cd w && sed -i s/a/b/ f": false, "used -i": false, "bash -c 'cat f'": false,
+	} {
+		raw, err := json.Marshal(map[string]string{"command": command, "directory": "/x"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := (qwen.Driver{}).Undrawn("run_shell_command", raw, "/w")
+		if more := "directory: \"/x\"\ncommand: " + strconv.Quote(command) + "\nQwen Code may draw this as an edit"; strings.HasPrefix(got, more) != want || !strings.HasPrefix(got, `directory: "/x"`) {
+			t.Errorf("%q: %q", command, got)
+		}
+	}
+	draws := func(row string) *agent.Dialog {
+		return draw(80, 24, "  ? Shell "+row+" ←\n\n   1 - a\n   1 + b\n\n   Apply this change?\n\n   › 1. Yes, allow once\n     2. No, suggest changes (esc)\n"+waiting).Dialog
+	}
+	p := hook(t, `"hook_event_name":"PermissionRequest","tool_name":"run_shell_command","tool_input":{"command":"sed -i s/a/b/ f"}`).Request
+	for row, want := range map[string]agent.Match{
+		"sed -i s/a/b/ f": agent.PartMatch, "sed -i s/a/b/ f [in /x] (d)": agent.PartMatch, "sed -i s/a/b/ f (d)": agent.PartMatch, "sed -i s/a/b/ foo": agent.NoMatch,
+	} {
+		d := draws(row)
+		if got := (qwen.Driver{}).Match(d, p); d.Cut || !d.Alike || got != want || agent.Value((qwen.Driver{}).FromDialog(d).Text) != "Shell "+row {
+			t.Errorf("%s: it is read as %+v, and matches as %v", row, d, got)
 		}
 	}
 }
