@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"berth/agent"
+	"berth/agent/codex"
 )
 
 const (
@@ -67,24 +68,71 @@ func TestShellOfACommand(t *testing.T) {
 	}
 }
 
-// TestShellOfASubagent: the log of a subagent isn't read. Its command's prompt says that the shell isn't known, also once the hook is
-// gone.
-func TestShellOfASubagent(t *testing.T) {
-	const sub = `,"agent_id":"x","agent_type":"y","cwd":"/w","tool_name":"Bash"`
-	const want = "\nshell: chosen by the subagent, and not known here"
-	s := newRun(t)
-	s.event("PreToolUse", sub+`,"tool_use_id":"2","tool_input":{"command":"ls"}`)
-	for _, f := range hook(t, "PermissionRequest", `,"turn_id":"`+s.turn+`"`+sub+`,"tool_input":{"command":"ls","description":"May I?"}`) {
-		f.Hook = "7"
+const (
+	ofSub   = `,"agent_id":"x","agent_type":"y","cwd":"/w","tool_name":"Bash"`
+	unknown = "\nshell: chosen by the subagent, and not known here"
+)
+
+// subRequests is the hook of a subagent's call of ls, which waits under that id.
+func (s *run) subRequests(id string) {
+	for _, f := range hook(s.t, "PermissionRequest", `,"turn_id":"`+s.turn+`"`+ofSub+`,"tool_input":{"command":"ls","description":"May I?"}`) {
+		f.Hook = id
 		s.apply(f)
 	}
-	if got := s.held("7"); got != want {
-		t.Errorf("the hook waits for %q", got)
+}
+
+// inThread is the dialog with this row above, as Codex draws it for another thread than the one on the screen.
+func inThread(name string) *agent.Reading {
+	return draw("  \x1b[1mWould you like to run the following command?\x1b[22m\n\n  Thread: "+name+"\n\n  Environment: local\n\n  Reason: May I?\n\n  $ ls\n\n\n› 1. Yes, proceed (y)\n  2. No, and tell Codex what to do differently (esc)\n\n  Press enter to confirm or esc to cancel or o to open thread", -1, 0)
+}
+
+// TestShellOfASubagent: the log of a subagent isn't read. Its command's prompt says that the shell isn't known, also once the hook is
+// gone, at the dialog in its own thread and in that of the main agent.
+func TestShellOfASubagent(t *testing.T) {
+	for _, name := range []string{"", "Agent (315f90306526)", "Agent\n  (315f90306526)"} {
+		s := newRun(t)
+		if name != "" {
+			s.asks = inThread(name)
+		}
+		s.event("PreToolUse", ofSub+`,"tool_use_id":"2","tool_input":{"command":"ls"}`)
+		s.subRequests("7")
+		if got := s.held("7"); got != unknown {
+			t.Errorf("the hook waits for %q", got)
+		}
+		told := s.f.Status().Request.ID
+		s.release("7")
+		p := s.dialog()
+		if all := s.answerable(); !slices.Equal(all, []string{unknown}) || p.ID != told {
+			t.Errorf("in the thread %q a key answers %q", name, all)
+		}
 	}
-	s.release("7")
-	s.dialog()
-	if all := s.answerable(); !slices.Equal(all, []string{want}) {
-		t.Errorf("at its dialog a key answers %q", all)
+}
+
+// TestShellInAnotherThread: no hook reports the call of another thread's dialog, or only an equal call of the main agent. Its prompt says
+// that the shell isn't known. A reason with such a row makes no thread.
+func TestShellInAnotherThread(t *testing.T) {
+	for name, before := range map[string]func(s *run){
+		"no hook":             func(s *run) {},
+		"the call":            func(s *run) { s.event("PreToolUse", ofSub+`,"tool_use_id":"2","tool_input":{"command":"ls"}`) },
+		"the main agent's":    func(s *run) { s.calls("a", "/w"); s.requests("7", "/w"); s.release("7") },
+		"the main agent's sh": func(s *run) { s.callsWith("a", inDash); s.requests("7", "/w"); s.release("7") },
+	} {
+		s := newRun(t)
+		s.asks = inThread("Agent (315f90306526)")
+		before(s)
+		for range 4 {
+			s.dialog()
+		}
+		if all := s.answerable(); len(all) != 1 || !strings.Contains(all[0], "\n"+unknown) {
+			t.Errorf("%s: a key answers %q", name, all)
+		}
+	}
+	forged := draw("  \x1b[1mWould you like to run the following command?\x1b[22m\n\n  Environment: local\n\n  Reason: So:\n\n  Thread: Agent (1)\n\n  $ ls\n\n\n› 1. Yes, proceed (y)\n  2. No, and tell Codex what to do differently (esc)\n\n  Press enter to confirm or esc to cancel", -1, 0).Dialog
+	for reason, want := range map[string]agent.Match{`So:\n\nThread: Agent (1)`: agent.WholeMatch, "": agent.PartMatch} {
+		p := hook(t, "PermissionRequest", `,"cwd":"/w","tool_name":"Bash","tool_input":{"command":"ls","description":"`+reason+`"}`)[0].Request
+		if got := (codex.Driver{}).Match(forged, p); got != want {
+			t.Errorf("the reason %q: %v, want %v", reason, got, want)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package codex
 import (
 	"encoding/json"
 	"path"
+	"slices"
 	"strings"
 
 	"berth/agent"
@@ -30,7 +31,7 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 	case aboutElse(d):
 		return agent.MatchIf(titles[tool] == "", agent.PartMatch)
 	case tool == toolCommand:
-		return matchCommand(d, command, description)
+		return matchCommand(d, p, command, description)
 	case tool == toolPatch && d.Tool == toolPatch:
 		_, to, ok := strings.Cut("\n"+strings.Join(visible(d), "\n"), "\nDestination: ")
 		return agent.MatchIf(!ok || strings.Contains(command, path.Base(strings.TrimSpace(to))), agent.PartMatch)
@@ -56,13 +57,29 @@ const beside = 6
 
 var environment = pattern.New(`^Environment: local$`)
 
-// visible are the rows of a dialog's body that are drawn of its call: without the environment above
-// them, and without the row in place of those that have no room.
-func visible(d *agent.Dialog) []string {
-	rows := strings.Split(d.Body, "\n")
+// thread matches the first row of a dialog of another thread than the one on the screen, such as a subagent's. A reason
+// can't draw that row, because "Reason: " is before its own first one.
+var thread = pattern.New(`^Thread: `)
+
+// ofCall are the rows of a dialog that are drawn of its call: without the thread and the environment above them. It also
+// reports whether there is a thread.
+func ofCall(rows []string) (own []string, inThread bool) {
+	for len(rows) > 0 && rows[0] == "" {
+		rows = rows[1:]
+	}
+	inThread = len(rows) > 0 && thread.MatchString(rows[0])
+	for inThread && len(rows) > 0 && rows[0] != "" { // a narrow screen breaks its name
+		rows = rows[1:]
+	}
 	for len(rows) > 0 && (rows[0] == "" || environment.MatchString(rows[0])) {
 		rows = rows[1:]
 	}
+	return rows, inThread
+}
+
+// visible are these rows, without the row in place of those that have no room.
+func visible(d *agent.Dialog) []string {
+	rows, _ := ofCall(strings.Split(d.Body, "\n"))
 	if last := len(rows) - 1; d.Cut && last >= 0 && elision.MatchString(rows[last]) {
 		rows = rows[:last]
 	}
@@ -70,12 +87,12 @@ func visible(d *agent.Dialog) []string {
 }
 
 // matchCommand: the command is after a dollar sign, and the reason is above it. With several dollar
-// signs it isn't clear which one is Codex's.
-func matchCommand(d *agent.Dialog, command, reason string) agent.Match {
+// signs it isn't clear which one is Codex's. Another thread's dialog is that of a subagent, whose prompt says so.
+func matchCommand(d *agent.Dialog, p *agent.Request, command, reason string) agent.Match {
 	if d.Cut {
 		return drawn.Text{Rows: visible(d), Width: d.Cols - beside, Cut: true}.Of("Reason: " + reason + "\n\n$ " + command)
 	}
-	var above, below []string
+	var rows []string
 	dollars := 0
 	for _, row := range d.Rows {
 		text, ok := strings.CutPrefix(row.Text, "  ")
@@ -85,13 +102,12 @@ func matchCommand(d *agent.Dialog, command, reason string) agent.Match {
 		if strings.HasPrefix(text, "$ ") {
 			dollars++
 		}
-		switch {
-		case dollars > 0:
-			below = append(below, text)
-		case environment.MatchString(text) && len(above) == 0:
-		case text != "" || len(above) > 0:
-			above = append(above, text)
-		}
+		rows = append(rows, text)
+	}
+	above, inThread := ofCall(rows)
+	var below []string
+	if at := slices.IndexFunc(above, func(row string) bool { return strings.HasPrefix(row, "$ ") }); at >= 0 {
+		above, below = above[:at], above[at:]
 	}
 	match := drawn.Text{Rows: below, Width: d.Cols - beside, Shell: true}.Of("$ " + command)
 	if match < agent.AlikeMatch {
@@ -100,7 +116,8 @@ func matchCommand(d *agent.Dialog, command, reason string) agent.Match {
 	if reason != "" {
 		reason = "Reason: " + reason
 	}
-	if dollars > 1 || (drawn.Text{Rows: above, Width: d.Cols - beside}).Of(reason) != agent.WholeMatch {
+	other := inThread && !strings.Contains("\n"+agent.Value(p.Text)+"\n", "\n"+anyShell+"\n")
+	if other || dollars > 1 || (drawn.Text{Rows: above, Width: d.Cols - beside}).Of(reason) != agent.WholeMatch {
 		return agent.PartMatch
 	}
 	return match

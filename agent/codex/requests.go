@@ -188,6 +188,9 @@ func fillPermission(r *agent.Request, dialog *agent.Dialog) {
 		r.Text = agent.Pointer(dialog.Body)
 	case len(r.Raw) == 0 && dialog.Tool == toolCommand:
 		r.Text = agent.Pointer(strings.TrimSpace(dialogText(dialog) + "\n\n" + notDrawn))
+		if _, inThread := ofCall(strings.Split(dialog.Body, "\n")); inThread {
+			r.Text = agent.Pointer(*r.Text + "\n\n" + anyShell)
+		}
 	case len(r.Raw) == 0 && asksForTool.MatchString(dialog.Title):
 		r.Text = agent.Pointer(strings.TrimSpace(dialogText(dialog) + "\n\n" + oneBlank))
 	case len(r.Raw) == 0 && aboutElse(dialog):

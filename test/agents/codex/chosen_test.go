@@ -74,3 +74,33 @@ func TestShellOfALongCall(t *testing.T) {
 		})
 	}
 }
+
+// TestShellOfASubagent: Berth doesn't read the log that has the shell of a subagent's command. The prompt says so, by hook and at the
+// dialog, which Codex draws with the subagent's name.
+func TestShellOfASubagent(t *testing.T) {
+	for _, way := range []string{"hook", "keys"} {
+		t.Run(way, func(t *testing.T) {
+			l := newLab(t, Ready())
+			l.Is("idle")
+			l.Nudge("MOCK: agent MOCK: bash touch made.txt")
+			p := l.PromptUntil("by its hook", func(p testbed.Shown) bool { return p.Tool == "Bash" })
+			words := []string{"--prompt", p.ID, "accept"}
+			if way == "keys" {
+				l.Attach()
+				words = append([]string{"--takeover"}, words...)
+				p = l.PromptUntil("at its dialog", func(now testbed.Shown) bool { return now.ID == p.ID && now.Ready && now.Channel == way })
+				if screen, err := l.Screen(l.Ctx); err != nil || !strings.Contains(screen, "Thread: Agent") {
+					t.Errorf("%v: it shows %s", err, screen)
+				}
+			}
+			if !strings.HasSuffix(p.Text, "\nshell: chosen by the subagent, and not known here") {
+				t.Errorf("it asks %q", p.Text)
+			}
+			l.Respond(way, "accepted", words...)
+			l.Is("idle")
+			if !l.Made("made.txt") {
+				t.Error("accepted, and it did not run")
+			}
+		})
+	}
+}
