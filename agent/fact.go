@@ -51,7 +51,7 @@ const (
 	ToolEnded           Kind = "tool_ended"           // Tool, Call, Input
 	StepEnded           Kind = "step_ended"           // all tool calls that the agent made at once have ended
 	Acting              Kind = "acting"               // Activity; Text: the agent's own words for it
-	Asked               Kind = "asked"                // Request; Tool, Input; Hook if a hook waits for the answer, Released if it did
+	Asked               Kind = "asked"                // Request; Tool, Input; Hook if a hook waits for the answer, Released if it did; LogRead
 	Answered            Kind = "answered"             // Request: only the answered prompt's type; Tool, Input if known
 	HookGone            Kind = "hook_gone"            // Hook: it no longer waits for an answer; the cause CauseDelivered means that it got one
 	HookAnswered        Kind = "hook_answered"        // Hook: it was given an answer, which settles its prompt
@@ -118,6 +118,7 @@ type Fact struct {
 	Folder     string // of a command: where it runs, if the source has that beside the input
 	Hook       string // id of the hook that waits for an answer
 	Released   bool   // that hook waits no longer, because a client is attached that the dialog is drawn for
+	LogRead    bool   // the session log was read up to this fact
 	Level      Level
 	Activity   *Activity
 	Background []string // subagents that continue after the turn

@@ -259,6 +259,8 @@ type CallExplainer interface {
 type CallCompleter interface {
 	// WithLogged is the input of a permission that a hook reported, with what only the logged call has; nil if it isn't about that call.
 	WithLogged(asked, logged *Request) json.RawMessage
+	// Uncompleted is a line for the text of a permission that no logged call is about; empty if it needs none.
+	Uncompleted(asked *Request) string
 }
 
 // CallLogReader is a Driver whose agent writes each call of a tool to its session log when it asks

@@ -89,6 +89,7 @@ func (f *Fold) Freeze() { f.frozen = true }
 func (f *Fold) Thaw(now time.Time) Result {
 	f.begin(now)
 	f.frozen, f.thawed = false, f.now
+	f.learnUncompleted()
 	f.settle()
 	f.conclude()
 	return f.result

@@ -361,6 +361,7 @@ func (f *Fold) seen() {
 	if p == nil {
 		p = f.driver.FromDialog(d)
 	}
+	f.nameUnlogged(p, d)
 	p.Lines = d.Lines
 	asItIs := func(o *request) bool {
 		m := f.shows(d, o)

@@ -225,6 +225,7 @@ func (f *Fold) learnAlike() {
 			continue
 		}
 		more := r.Prompt.Clone()
+		f.dropUncompleted(more, r, d)
 		if f.nameAlike(more, r, d); f.comesAfterHook(r, d) {
 			addLines(more, onlyHook)
 		}
@@ -311,7 +312,7 @@ type variant struct {
 func (f *Fold) completed(fact *agent.Fact) *agent.Fact {
 	own, all := f.variants(fact)
 	if len(all) == 0 {
-		full := f.withUndrawn(fact)
+		full := f.withUndrawn(f.uncompleted(fact))
 		f.nameForgotten(full.Request)
 		return full
 	}
@@ -391,6 +392,65 @@ func (f *Fold) nameLogged(logged *agent.Fact) {
 		if v, is := f.variantOf(r.Prompt, logged.Request); is {
 			more := r.Prompt.Clone()
 			f.nameVariant(more, v)
+			f.renewWith(r, more)
+		}
+	}
+}
+
+// A hook of the user's can rewrite a call, and a call from within the model's code isn't logged as one. So the session log may have no
+// call that completes what the agent asks about: see agent.CallCompleter. The prompt says so once the log was read up to that moment.
+
+// uncompleted is the fact of such a permission. What no dialog draws of it comes after that line.
+func (f *Fold) uncompleted(fact *agent.Fact) *agent.Fact {
+	if !fact.LogRead {
+		return fact
+	}
+	whole := *fact
+	whole.Request = fact.Request.Clone()
+	f.nameUncompleted(whole.Request)
+	return &whole
+}
+
+// nameUncompleted says of a prompt that no logged call completes it, unless it may be about one that isn't known.
+func (f *Fold) nameUncompleted(p *agent.Request) {
+	if l, ok := f.driver.(agent.CallCompleter); ok && !f.m.Forgotten && f.m.Skipped.IsZero() {
+		addLines(p, l.Uncompleted(p))
+	}
+}
+
+// nameUnlogged does that of a permission that was only seen.
+func (f *Fold) nameUnlogged(p *agent.Request, d *agent.Dialog) {
+	if f.m.Logs && p.Type == agent.PromptPermission && !f.logsDrawn(d) {
+		f.nameUncompleted(p)
+	}
+}
+
+// logsDrawn reports whether a call of the main agent looks like the dialog.
+func (f *Fold) logsDrawn(d *agent.Dialog) bool {
+	return slices.ContainsFunc(slices.Concat(f.m.Calls, f.m.Unasked), func(c call) bool { return c.Agent == "" && f.looksLike(d, &c) != nil })
+}
+
+// dropUncompleted takes the line from such a prompt: the log was later than the dialog.
+func (f *Fold) dropUncompleted(p *agent.Request, r *request, d *agent.Dialog) {
+	if l, ok := f.driver.(agent.CallCompleter); ok && !r.Told && f.logsDrawn(d) {
+		line := l.Uncompleted(p)
+		all := slices.DeleteFunc(strings.Split(agent.Value(p.Text), "\n\n"), func(own string) bool { return line != "" && own == line })
+		if text := strings.Join(all, "\n\n"); text != agent.Value(p.Text) {
+			p.Text = &text
+		}
+	}
+}
+
+// learnUncompleted does that of the permissions that hooks have reported before an earlier server was killed, now that the log was read
+// again. The result is another prompt.
+func (f *Fold) learnUncompleted() {
+	for _, r := range f.m.Requests {
+		if !r.Told || r.Given || r.Agent != "" {
+			continue
+		}
+		if _, all := f.variants(&agent.Fact{Request: r.Prompt}); len(all) == 0 {
+			more := r.Prompt.Clone()
+			f.nameUncompleted(more)
 			f.renewWith(r, more)
 		}
 	}

@@ -2,7 +2,9 @@ package codex
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
+	"strings"
 
 	"berth/agent"
 )
@@ -14,6 +16,9 @@ var chosen = []string{"shell", "login", "tty"}
 
 // anyShell is in the text of a subagent's command: its call is in a session log of its own.
 const anyShell = "shell: chosen by the subagent, and not known here"
+
+// noShell is in the text of any other command that no call in the session log has.
+const noShell = "shell: not known here, because the session log has no call of this command"
 
 // usual are values that do the same as no field.
 var usual = map[string]string{"login": "true", "tty": "false"}
@@ -67,4 +72,17 @@ func (Driver) WithLogged(asked, logged *agent.Request) json.RawMessage {
 		return nil
 	}
 	return withChosen(asked.Raw, fields)
+}
+
+// Uncompleted says that the shell isn't known.
+func (Driver) Uncompleted(asked *agent.Request) string {
+	if agent.Value(asked.Tool) != toolCommand || ofSubagent(asked) {
+		return ""
+	}
+	return noShell
+}
+
+// ofSubagent reports whether the prompt's text says that a subagent chose the shell.
+func ofSubagent(p *agent.Request) bool {
+	return slices.Contains(strings.Split(agent.Value(p.Text), "\n"), anyShell)
 }

@@ -116,8 +116,7 @@ func matchCommand(d *agent.Dialog, p *agent.Request, command, reason string) age
 	if reason != "" {
 		reason = "Reason: " + reason
 	}
-	other := inThread && !strings.Contains("\n"+agent.Value(p.Text)+"\n", "\n"+anyShell+"\n")
-	if other || dollars > 1 || (drawn.Text{Rows: above, Width: d.Cols - beside}).Of(reason) != agent.WholeMatch {
+	if inThread && !ofSubagent(p) || dollars > 1 || (drawn.Text{Rows: above, Width: d.Cols - beside}).Of(reason) != agent.WholeMatch {
 		return agent.PartMatch
 	}
 	return match

@@ -51,7 +51,7 @@ func (t *Track) hook(r hold.Record) (told loop.Outcome, err error) {
 						f.Hook = loop.HookID(r.N)
 					}
 				}
-				if !written && (wordless(f) || f.Hook != "") {
+				if f.LogRead = !written && (wordless(f) || f.Hook != "" || f.Kind == agent.Asked && completes(d.driver)); f.LogRead {
 					t.readLogToItsEnd() // it has the turn's last message by now, and the call that the agent asks about
 				}
 				some, beside := t.applyHookFact(f, r.N, h.Ask)
@@ -138,6 +138,12 @@ func (t *Track) applyHookFact(f agent.Fact, hook uint64, asks bool) (results []d
 		results = append(results, d.fold.SetGate(true, f.Time))
 	}
 	return results, also
+}
+
+// completes reports whether the agent's session log has more of a call than its hook and its dialog.
+func completes(driver agent.Driver) bool {
+	_, is := driver.(agent.CallCompleter)
+	return is
 }
 
 // Held applies that the gate holds the agent back, or no longer does.

@@ -62,7 +62,8 @@ func (t *Track) detect(now time.Time) {
 		d.waking.title = false
 		t.readTitle()
 	}
-	if t.filesChanged || d.files.log.more {
+	asks := d.screen.reading != nil && d.screen.reading.Dialog != nil // maybe about a call that the log has by now
+	if t.filesChanged || d.files.log.more || asks && completes(d.driver) {
 		t.filesChanged = false
 		t.readFiles()
 	}

@@ -104,3 +104,34 @@ func TestShellOfASubagent(t *testing.T) {
 		})
 	}
 }
+
+// TestShellOfARewrittenCommand: a hook of the user's rewrites each command, so no call in the log is the one that Codex asks about. The
+// first id of the prompt says that the shell isn't known, also at the dialog.
+func TestShellOfARewrittenCommand(t *testing.T) {
+	seed := Ready()
+	seed.Hooks = `{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"sed -E 's/.*\"command\": ?\"([^\"]*)\".*/{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"allow\",\"updatedInput\":{\"command\":\": rtk; \\1\"}}}/'"}]}]}}`
+	l := newLab(t, seed)
+	review := l.PromptUntil("about the hooks", func(p testbed.Shown) bool { return p.Ready })
+	l.Answer("--prompt", review.ID, "option", "2")
+	l.Is("idle")
+	for _, way := range []string{"hook", "keys"} {
+		in := map[string]any{"cmd": "touch " + way + ".txt", "sandbox_permissions": "require_escalated", "justification": "May it?", "shell": "sh"}
+		l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{modelapi.Say(modelapi.Tool("exec_command", in)), modelapi.Say(modelapi.Text("Finished."))}})
+		l.Nudge("please make it for " + way)
+		p := l.PromptUntil("by its hook", func(p testbed.Shown) bool { return p.Tool == "Bash" })
+		words := []string{"--prompt", p.ID, "accept"}
+		if way == "keys" {
+			l.Attach()
+			words = append([]string{"--takeover"}, words...)
+			p = l.PromptUntil("at its dialog", func(now testbed.Shown) bool { return now.ID == p.ID && now.Ready && now.Channel == way })
+		}
+		if p.Input != ": rtk; touch "+way+".txt" || p.Text != "May it?\n\nshell: not known here, because the session log has no call of this command" {
+			t.Errorf("it asks %q, %q", p.Input, p.Text)
+		}
+		l.Respond(way, "accepted", words...)
+		l.Is("idle")
+		if !l.Made(way + ".txt") {
+			t.Error("accepted, and it did not run")
+		}
+	}
+}
