@@ -13,20 +13,19 @@ const (
 	skillUnshown    = "The skill's file isn't shown here. It can allow tools and set hooks, and it can change until the skill runs."
 	workflowUnshown = "The workflow's script isn't shown here, and its file can hold another one by now."
 	workflowUndrawn = "The dialog doesn't show the workflow's script. The file that the script came from can hold another one by now."
-	linesEnd        = "Claude ends each line of the file as most of its lines end: each may get a CR."
 	skillTitle      = `Use skill "` // begins the title of a skill's dialog
 	workflowTitle   = "Run a dynamic workflow?"
 )
 
-// unshown says of such a call that its file isn't shown, and of an edit that it ends lines as the file does, where that matters.
+// unshown says of such a call that its file isn't shown, and of an edit what else Claude may write.
 func unshown(tool string, input json.RawMessage) string {
 	switch in, err := agent.ReadInput(input); {
 	case tool == "Skill":
 		return skillUnshown
 	case tool == "Workflow" && (err != nil || in["script"] == nil || len(in) > 1 && (in["scriptPath"] != nil || in["name"] != nil)):
 		return workflowUnshown
-	case tool == "Edit" && err == nil && agent.ReturnMatters(in.Words("file_path"), in.Words("new_string")):
-		return linesEnd
+	case tool == "Edit":
+		return rewrites(input)
 	}
 	return ""
 }
