@@ -103,7 +103,7 @@ test-agents-ci:
 # the messages, the dialogs of a turn and of a start, and what only that version has.
 # TestRespondNotices and the scenario person-first are too, but not on a machine with many
 # times its work: 2.1.330 takes no notice of a person's key that comes early.
-NEWER := TestVersion$$|TestInbox$$|TestMessagesByLog|TestScenarios$$/^(messages|odd-commands|permission|small-window|two-in-a-row)$$|TestTwoInARow|TestKeysTwoInARow|TestQuestions|TestPlan$$|TestSubagents|TestPermission|TestRespondPermission|TestRespondTrustRefused|TestRespondPlan|TestRespondQuestions|TestRespondSetup|TestRespondEachSetup|TestRespondHeldBack|TestAutoMode|TestHiddenSubagent|TestStrayLeft|TestNote$$|TestNextSkill|TestWorkflow$$|TestHiddenText|TestFormAskedAgain|TestFormDrawn|TestJapanese
+NEWER := TestVersion$$|TestInbox$$|TestMessagesByLog|TestScenarios$$/^(messages|odd-commands|permission|small-window|two-in-a-row)$$|TestTwoInARow|TestKeysTwoInARow|TestQuestions|TestPlan$$|TestSubagents|TestPermission|TestRespondPermission|TestRespondTrustRefused|TestRespondPlan|TestRespondQuestions|TestRespondSetup|TestRespondEachSetup|TestRespondHeldBack|TestAutoMode|TestHiddenSubagent|TestStrayLeft|TestNote$$|TestNextSkill|TestWorkflow$$|TestHiddenText|TestFormAskedAgain|TestFormDrawn|TestEditsAreRewritten|TestJapanese
 test-claude-newer:
 	AGENT_VERSION=2.1.330 $(AGENTS_TEST) -count=1 -timeout 10m -run '$(NEWER)' ./test/agents/claude
 	AGENT_VERSION=2.1.330 $(AGENTS_TEST) -count=1 -timeout 5m -run 'TestDelays$$/allowed' ./test/agents/claude

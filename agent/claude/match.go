@@ -51,7 +51,7 @@ func matchCall(d *agent.Dialog, p *agent.Request) agent.Match {
 		case "Write":
 			return agent.MatchIf(in.Content != nil && (d.Cut || rows.content(*in.Content) != agent.NoMatch), agent.PartMatch)
 		case "Edit":
-			return agent.MatchIf(in.Old != nil && in.New != nil && (d.Cut || rows.edit(*in.Old, *in.New) != agent.NoMatch), agent.PartMatch)
+			return agent.MatchIf(in.Old != nil && in.New != nil && (d.Cut || rows.edited(in) != agent.NoMatch), agent.PartMatch)
 		}
 		return agent.MatchIf(d.Cut || !ownTitle[tool], agent.PartMatch)
 	}
@@ -63,7 +63,7 @@ func matchCall(d *agent.Dialog, p *agent.Request) agent.Match {
 	case beside(p.Raw, drawnFields[tool]...) != "" && len(drawnFields[tool]) > 0: // the dialog doesn't show these fields
 		return agent.PartMatch
 	case tool == "Edit" && in.Old != nil && in.New != nil:
-		m := both(rows.file(d, in.Path), rows.edit(*in.Old, *in.New))
+		m := both(rows.file(d, in.Path), rows.edited(in))
 		if in.ReplaceAll {
 			m = both(m, agent.PartMatch) // the dialog doesn't show these fields
 		}

@@ -60,3 +60,69 @@ func TestRemovedTextJoinsLines(t *testing.T) {
 		}
 	}
 }
+
+// TestEditIsDecoded: where the file has the old text only without its escapes, Claude writes the new one without them too. One of them can
+// be a line's end.
+func TestEditIsDecoded(t *testing.T) {
+	const line = `If the file has the old text only without its escapes (\uXXXX), Claude writes the new one without them too: `
+	drawn := asksToEdit(" 1  #!/bin/bash", " 2 -#A B", " 2 +#A B", " 3 +touch pwned #", " 4  exit 1")
+	escaped := asksToEdit(" 1  #!/bin/bash", ` 2 -#\u0041 B`, ` 2 +#\u0041 B\u000atouch pwned #`, " 3  exit 1")
+	for _, c := range []struct {
+		old, now, want string
+		drawn          *agent.Reading
+	}{
+		{`#\\u0041 B`, `#\\u0041 B\\u000atouch pwned #`, line + `"#A B\ntouch pwned #"`, drawn},
+		{`#\\u0041 B`, `#\\u0041 B\\u000atouch pwned #`, line + `"#A B\ntouch pwned #"`, escaped},
+		{`\\ud83d\\ude00 \\u00411 x\\\\u0041`, `\\ud83d\\ude00\\u00411\\\\u0041`, line + `"\U0001f600A1\\\\u0041"`, nil},
+		{`a\\\\u0041`, `b\\u0041`, "", nil},
+		{`a\\u0041`, `b`, "", nil},
+		{`a`, `b\\u0041`, "", nil},
+	} {
+		for _, keys := range []bool{false, true} {
+			input := `{"file_path":"/w/a.go","old_string":"` + c.old + `","new_string":"` + c.now + `"}`
+			s := newForgery(t)
+			s.asks("Edit", input, "7")
+			asked := s.f.Status().Request
+			if c.drawn != nil {
+				input = strings.Replace(input, "a.go", "a.sh", 1)
+				asked = promptOf(t, keys, input, c.drawn)
+			}
+			if said := text(asked.Text); !strings.Contains(said, c.want) || c.want == "" && said != "" {
+				t.Errorf("%s, keys %v: it says %q, want %q", input, keys, said, c.want)
+			}
+		}
+	}
+}
+
+// TestEditsQuotesCurl: where the file has curly quotes in the place of straight ones, Claude writes the new text's quotes as curly ones,
+// which quote nothing. Its dialog draws that, and the hook has the call as it was made.
+func TestEditsQuotesCurl(t *testing.T) {
+	const line = "If the file has curly quotes where the old text has straight ones, Claude writes the new text's quotes as curly ones."
+	const call = `{"file_path":"/w/a.sh","old_string":"echo 'hi'","new_string":"echo 'hi; touch pwned #'"}`
+	for _, drawn := range []*agent.Reading{
+		asksToEdit(" 1  #!/bin/bash", " 2 -echo ‘hi’", " 2 +echo ‘hi; touch pwned #’"),
+		asksToEdit(" 1  #!/bin/bash", " 2 -echo 'hi'", " 2 +echo 'hi; touch pwned #'"),
+	} {
+		for _, keys := range []bool{false, true} {
+			if p := promptOf(t, keys, call, drawn); !strings.Contains(text(p.Text), line) {
+				t.Errorf("keys %v: it says %q", keys, text(p.Text))
+			}
+		}
+	}
+	for _, c := range []struct{ file, old, now, want string }{
+		{"a.yml", `'x'`, `'y'`, line},
+		{"a.yml", `x`, `'y'`, ""},
+		{"a.yml", `'x'`, `y`, ""},
+		{"a.yml", `'x'`, `\"y\"`, ""},
+		{"a.yml", `\\u2018x`, `'y'`, line},
+		{"a.go", `\"x\"`, `\"y\"`, ""},
+		{"a.py", `\"echo 'x'\"`, `\"echo 'y'\"`, line},
+		{"a.md", `'x'`, `'y'`, ""},
+	} {
+		s := newForgery(t)
+		s.asks("Edit", `{"file_path":"/w/`+c.file+`","old_string":"`+c.old+`","new_string":"`+c.now+`"}`, "7")
+		if p := s.f.Status().Request; text(p.Text) != c.want {
+			t.Errorf("%+v: it says %q", c, text(p.Text))
+		}
+	}
+}
