@@ -320,7 +320,7 @@ func (d Driver) LoggedCall(dialog *agent.Dialog, tool string, input json.RawMess
 		return agent.NoMatch, ""
 	}
 	undrawn = beside(input, drawnOfCall[tool]...)
-	if tool == "Edit" {
+	if tool == "Edit" || tool == "Bash" {
 		undrawn = strings.TrimPrefix(undrawn+"\n"+unshown(tool, input), "\n")
 	}
 	return shown, strings.TrimSuffix(undrawn, "\n")

@@ -13,7 +13,7 @@ import (
 )
 
 // Claude writes something else than the call of an edit says, depending on what is in the file. Hooks have the call as it was made. A driver
-// reads no files, so the prompt's text says what depends on the file, where the call's texts leave that open.
+// reads no files, so the prompt's text says what depends on the file, where the call's texts leave that open. It changes commands too.
 
 const (
 	linesEnd    = "Claude ends each line of the file as most of its lines end: each may get a CR."
@@ -22,6 +22,19 @@ const (
 	unescapes   = `If the file has the old text only without its escapes (\uXXXX), Claude writes the new one without them too: `
 	curls       = "If the file has curly quotes where the old text has straight ones, Claude writes the new text's quotes as curly ones."
 )
+
+const nulled = `Claude runs the command with "/dev/null" in place of each "nul" after a ">", also within quotes.`
+
+// nul matches what Claude takes for the null device of Windows.
+var nul = pattern.New(`\d?&?>+[ \t]*[Nn][Uu][Ll](?:[\s\v\p{Z}\x{feff}|&;)]|$)`)
+
+// nullsOut says that of a command.
+func nullsOut(command string) string {
+	if strings.ContainsAny(command, "<$`") || !nul.MatchString(command) {
+		return ""
+	}
+	return nulled
+}
 
 // rewrites says what Claude may write beyond an edit's call.
 func rewrites(input json.RawMessage) string {

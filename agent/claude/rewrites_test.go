@@ -126,3 +126,27 @@ func TestEditsQuotesCurl(t *testing.T) {
 		}
 	}
 }
+
+// TestNulIsADevice: Claude takes nul for the null device of Windows, on each system. A hook has the command as it was made, and a dialog
+// draws it so.
+func TestNulIsADevice(t *testing.T) {
+	const line = `Claude runs the command with "/dev/null" in place of each "nul" after a ">", also within quotes.`
+	for command, want := range map[string]string{
+		"tar cf - data >nul && rm -r data": line, "echo 'a 2>> NUL'": "", "echo a &> Nul; ls": line, "ls >nul": line, "ls >null": "", "ls nul": "",
+		"cat <a >nul": "", "echo $a >nul": "",
+	} {
+		input := `{"command":"` + command + `","description":"List"}`
+		hooked, logged := newForgery(t), newLogged(t)
+		hooked.asks("Bash", input, "7")
+		logged.logsCalls([]string{"Bash", input})
+		for by, s := range map[string]*forgery{"hook": hooked, "keys": logged} {
+			drawn := plainCommand("Bash command", command)
+			s.show(drawn)
+			s.pass(2 * time.Second)
+			all := s.f.Status().Requests
+			if p := all[0]; len(all) != 1 || !p.OnScreen || strings.Count(text(p.Text), line) != strings.Count(want, line) || by == "keys" && !s.keyed(p.ID, drawn.Dialog) {
+				t.Errorf("%s by %s: it asks %d, the first %+v, %q", command, by, len(all), p, text(p.Text))
+			}
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -26,6 +27,8 @@ func unshown(tool string, input json.RawMessage) string {
 		return workflowUnshown
 	case tool == "Edit":
 		return rewrites(input)
+	case tool == "Bash" || tool == "Monitor":
+		return nullsOut(in.Words("command"))
 	}
 	return ""
 }
@@ -37,6 +40,8 @@ func unshownBy(d *agent.Dialog) string {
 		return skillUnshown
 	case d.Title == workflowTitle:
 		return workflowUndrawn
+	case d.Tool == "Bash": // a row may end within a line
+		return cmp.Or(nullsOut(d.Asked), nullsOut(strings.ReplaceAll(d.Asked, "\n", "")))
 	}
 	return ""
 }
