@@ -14,7 +14,7 @@ import (
 
 // TestEditsAreRewritten: what Claude writes for an edit depends on the file. The prompt says how, and stays one that can be answered.
 func TestEditsAreRewritten(t *testing.T) {
-	escapes := `"#\tsee\ntouch made #"`
+	escapes := `"# A\ntouch made\n# B"`
 	if !newer(330) {
 		escapes = "" // 2.1.197 reports the call as it will be made
 	}
@@ -25,7 +25,7 @@ func TestEditsAreRewritten(t *testing.T) {
 			l.Is("idle")
 			for _, c := range []struct{ name, had, old, now, made, says string }{
 				{"join.sh", "# signed (TODO)\nexit 1\n", " (TODO)", "", "# signedexit 1\n", "the next line joins this one"},
-				{"escape.sh", "#\tsee A\nexit 1\n", `#\u0009see`, `#\u0009see\u000atouch made #`, "#\tsee\ntouch made # A\nexit 1\n", escapes},
+				{"escape.sh", "# A\n# B\n", `# A\u000a# B`, `# A\u000atouch made\u000a# B`, "# A\ntouch made\n# B\n", escapes},
 				{"curl.sh", "echo \u2018hi\u2019\n", "echo 'hi'", "echo 'hi; touch made'", "echo \u2018hi; touch made\u2019\n", "as curly ones"},
 				{"curl.md", "\u201cyes\u201d\n", `"yes"`, `"no"`, "\u201cno\u201d\n", ""},
 			} {
