@@ -29,6 +29,9 @@ func TestEditsAreRewritten(t *testing.T) {
 				{"curl.sh", "echo \u2018hi\u2019\n", "echo 'hi'", "echo 'hi; touch made'", "echo \u2018hi; touch made\u2019\n", "as curly ones"},
 				{"curl.md", "\u201cyes\u201d\n", `"yes"`, `"no"`, "\u201cno\u201d\n", ""},
 			} {
+				if strings.HasPrefix(c.name, "curl") && !newer(330) {
+					continue // 2.1.197 draws straight quotes, with rows of its own: no key answers that
+				}
 				file := filepath.Join(l.home.Workspace, c.name)
 				check(t, os.WriteFile(file, []byte(c.had), 0o600))
 				l.API.Queue(modelapi.Scenario{Name: c.name, Steps: []modelapi.Step{
