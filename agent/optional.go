@@ -205,6 +205,10 @@ type CallChooser interface {
 	Likeness(asked, call *Fact) int
 	// OnlyByCall reports whether no key may answer such a prompt while its call isn't known.
 	OnlyByCall(asked *Request) bool
+	// Unnamed reports whether Berth reads no name of this tool from its dialog, so that a dialog without one may be about it.
+	Unnamed(tool string) bool
+	// DrawsElse reports whether the dialog draws the input of another call of such a tool.
+	DrawsElse(d *Dialog, call *Request) bool
 }
 
 // AlikeNamer is a CallNamer and an UndrawnInputReader: a prompt that was only seen names some calls that its dialog may be about.

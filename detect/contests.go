@@ -39,7 +39,7 @@ func (f *Fold) misnamed(r *request, d *agent.Dialog) bool {
 		return false
 	}
 	return slices.ContainsFunc(slices.Concat(f.m.Calls, f.m.Unasked), func(c call) bool {
-		if c.Tool != r.Tool || r.Told && c.Input == r.Input {
+		if !f.ofTool(r, d, &c) || r.Told && c.Input == r.Input {
 			return false
 		}
 		p := f.called(&c)

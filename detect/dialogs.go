@@ -368,7 +368,7 @@ func (f *Fold) seen() {
 		return o.Told && o.Hook == "" && m != agent.NoMatch && m != agent.WholeMatch
 	}
 	for _, o := range m.Requests {
-		if asItIs(o) {
+		if asItIs(o) && !f.drawsElse(d, o.Prompt) {
 			f.showUndrawn(p, o.Prompt)
 		}
 	}

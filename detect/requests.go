@@ -61,8 +61,9 @@ func (f *Fold) asked(fact *agent.Fact) {
 			f.join(r, fact)
 			return
 		case r.seenOnly() && r.Prompt.OnScreen && (how == agent.PartMatch || how == agent.AlikeMatch) && !dialog.Cut && fact.Hook == "":
-			f.vouch(r, fact.Call, fact.Request)
-			f.learnUndrawn(r, fact.Request)
+			if f.vouch(r, fact.Call, fact.Request); !f.drawsElse(dialog, fact.Request) {
+				f.learnUndrawn(r, fact.Request)
+			}
 			return // the dialog is a prompt of its own: see asItIs
 		}
 	}

@@ -205,7 +205,7 @@ func (f *Fold) nameCalls(p *agent.Request, r *request, d *agent.Dialog) {
 	named := strings.Count(agent.Value(p.Text), mayAlso)
 	for _, c := range slices.Concat(f.m.Calls, f.m.Unasked) {
 		call := f.called(&c)
-		if c.Tool != r.Tool || f.driver.Match(d, call) == agent.NoMatch || f.drawsAll(more, d, call) || !f.namesAlike(call) {
+		if !f.ofTool(more, d, &c) || f.driver.Match(d, call) == agent.NoMatch || f.drawsAll(more, d, call) || !f.namesAlike(call) {
 			continue
 		}
 		if named++; named > alikeShown {

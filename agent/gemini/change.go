@@ -19,9 +19,10 @@ func (Driver) Likeness(asked, call *agent.Fact) int {
 	return likeness(asked.Request, call.Tool, call.Input)
 }
 
-// OnlyByCall: what the dialog of a change leaves out is only in its call.
-func (Driver) OnlyByCall(asked *agent.Request) bool {
-	return asked.Type == agent.PromptPermission && len(asked.Raw) == 0 && tooling.Changes(agent.Value(asked.Tool))
+// OnlyByCall: what the dialog of a change, or of a server's or found tool, leaves out is only in its call.
+func (d Driver) OnlyByCall(asked *agent.Request) bool {
+	tool := agent.Value(asked.Tool)
+	return asked.Type == agent.PromptPermission && len(asked.Raw) == 0 && (tooling.Changes(tool) || d.Unnamed(tool))
 }
 
 // likeness is 0 for a call that the change isn't one of. Two calls may have one path, so the change counts more.

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -28,16 +29,21 @@ const (
 	kindEdit = "edit"
 	kindAsk  = "ask_user"
 	kindPlan = "exit_plan_mode"
+
+	kindServer = "mcp"
+	kindWider  = "sandbox_expansion" // of a command
 )
 
 // details is a notification's description of its prompt.
 type details struct {
-	Kind    string `json:"type"`
-	Title   string `json:"title"`
-	Command string `json:"command"`
-	File    string `json:"filePath"`
-	Diff    string `json:"fileDiff"`
-	Prompt  string `json:"prompt"`
+	Kind     string `json:"type"`
+	Title    string `json:"title"`
+	Command  string `json:"command"`
+	File     string `json:"filePath"`
+	Diff     string `json:"fileDiff"`
+	Prompt   string `json:"prompt"`
+	Server   string `json:"serverName"`
+	ToolName string `json:"toolName"`
 }
 
 // titleFetch is the title of a notification about a page to fetch.
@@ -70,9 +76,12 @@ func asked(d *details) *agent.Request {
 		r.SetWhole(d.Diff)
 	default:
 		r.Title = agent.Pointer(d.Title)
-		r.Tool = agent.Pointer(tools[d.Title])
-		if d.Title == titleFetch {
+		r.Tool = agent.Pointer(cmp.Or(tools[d.Title], d.outside()))
+		switch {
+		case d.Title == titleFetch:
 			r.Tool = agent.Pointer(toolFetch)
+		case d.Kind == kindWider:
+			r.Tool = agent.Pointer(toolShell)
 		}
 		if d.Prompt != "" {
 			r.SetInput(d.Prompt)
@@ -88,10 +97,10 @@ func permission() *agent.Request {
 }
 
 // Names completes a notification's prompt with its call: for a command or a file the call with the
-// same one, otherwise the call of the same tool.
-func (Driver) Names(asked, call *agent.Fact) *agent.Request {
+// same one, for a found tool that with the same input, otherwise the call of the same tool.
+func (d Driver) Names(asked, call *agent.Fact) *agent.Request {
 	r := asked.Request.Clone()
-	if r.Tool != nil && *r.Tool != call.Tool {
+	if r.Tool != nil && *r.Tool != call.Tool || r.Tool == nil && d.named(call.Tool) {
 		return nil
 	}
 	in, err := readInput(call.Input)
@@ -104,7 +113,11 @@ func (Driver) Names(asked, call *agent.Fact) *agent.Request {
 	case r.Type == agent.PromptPlan:
 		r.Input = nil
 		setPlan(r, call.Input)
-	case r.Tool != nil && *r.Tool == toolShell:
+	case d.Unnamed(call.Tool) && r.Input != nil:
+		if !sameInput(r.FullInput, string(call.Input)) {
+			return nil
+		}
+	case r.Tool != nil && *r.Tool == toolShell && r.Input != nil:
 		if strings.TrimSpace(in.Command) != strings.TrimSpace(r.FullInput) {
 			return nil
 		}
@@ -129,14 +142,23 @@ func (Driver) Names(asked, call *agent.Fact) *agent.Request {
 	return r
 }
 
+// named reports whether each notification about the tool names it.
+func (d Driver) named(tool string) bool {
+	return d.Unnamed(tool) || d.DialogNames(tool) || slices.Contains([]string{toolAsk, toolPlan, toolFetch}, tool)
+}
+
 // DialogNames: tools has the tools that a dialog names.
 func (Driver) DialogNames(tool string) bool {
 	return slices.Contains(slices.Collect(maps.Values(tools)), tool)
 }
 
 // NamesAlike: a long path is drawn without its folders, and blanks are drawn like others, so changes of files with one name look alike.
-// A call with characters that aren't drawn isn't named, and none with more than its lines show.
-func (Driver) NamesAlike(tool, undrawn string) bool {
+// A call with characters that aren't drawn isn't named, and none with more than its lines show. Those of servers' and found tools are drawn
+// without such characters.
+func (d Driver) NamesAlike(tool, undrawn string) bool {
+	if d.Unnamed(tool) {
+		return true
+	}
 	for line := range strings.SplitSeq(undrawn, "\n") {
 		if line != "" && !strings.HasPrefix(line, tooling.File+": ") && !ofBlanks(line) {
 			return false
@@ -184,7 +206,7 @@ func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 	switch {
 	case tool == toolFetch:
 		return undrawnOfFetch(input)
-	case strings.HasPrefix(tool, "mcp_"), strings.HasPrefix(tool, "discovered_tool_"):
+	case Driver{}.Unnamed(tool):
 		return forks.UndrawnInSome(input)
 	}
 	lines := tooling.Undrawn(tool, input, dir)

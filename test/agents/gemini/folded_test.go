@@ -61,6 +61,41 @@ func TestServerTool(t *testing.T) {
 	}
 }
 
+// TestServerToolBesideAnother: the prompt of a server's tool has the characters that its dialog doesn't draw, also beside another call.
+func TestServerToolBesideAnother(t *testing.T) {
+	server := filepath.Join(t.TempDir(), "mcpserver")
+	if out, err := exec.Command("go", "build", "-o", server, "berth/test/agents/mcpserver").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	seed := Ready()
+	seed.Settings = map[string]any{"mcpServers": map[string]any{"lab": map[string]any{"command": server}}}
+	l := prepare(t, seed)
+	check(t, l.Host.Start())
+	l.start("lab", nil, "--size", "100x40")
+	l.See("1 MCP server")
+	l.Is("idle")
+	hidden := modelapi.Tool("mcp_lab_ask", map[string]any{"message": "delete \u200b\u3164/"})
+	for i, steps := range [][]modelapi.Block{
+		{hidden, modelapi.Tool("read_file", map[string]any{"file_path": "sample.txt"})},
+		{hidden, modelapi.Tool("mcp_lab_ask", map[string]any{"message": "keep"})},
+	} {
+		l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{modelapi.Say(steps...), modelapi.Say(modelapi.Text("Finished."))}})
+		l.Takes(fmt.Sprint("please ask ", i))
+		p := l.PromptUntil("its dialog", func(p testbed.Shown) bool {
+			return p.Ready && p.OnScreen && strings.Contains(p.Title, "delete") && strings.Contains(p.Text, `delete \\u200b\\u3164/`)
+		})
+		l.Respond("keys", "accepted", "--prompt", p.ID, "accept")
+		if i == 1 {
+			p = l.PromptUntil("the other one", func(p testbed.Shown) bool { return p.Ready && p.OnScreen && strings.Contains(p.Title, "keep") })
+			if p.Text != "" {
+				t.Errorf("the other one shows %q", p.Text)
+			}
+			l.Respond("keys", "accepted", "--prompt", p.ID, "accept")
+		}
+		l.Is("idle")
+	}
+}
+
 // TestAlternateScreen: a project can turn the alternate screen on, which scrolls a dialog's rows out of view. Such
 // a dialog takes no key.
 func TestAlternateScreen(t *testing.T) {
