@@ -18,8 +18,8 @@ var hunk = pattern.New(`^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
 // byteOrderMark is what a file may start with. An agent takes it out of the text.
 const byteOrderMark = "\ufeff"
 
-// added are the lines that a diff adds, and their numbers in the new text.
-func added(diff string) (lines []string, numbers []int) {
+// AddedAt are the lines that a diff adds, and their numbers in the new text.
+func AddedAt(diff string) (lines []string, numbers []int) {
 	count := func(text string) int {
 		if text == "" {
 			return 1
@@ -53,7 +53,7 @@ func added(diff string) (lines []string, numbers []int) {
 
 // CutOfWrite are these lines of a whole text, each after the name of its field.
 func CutOfWrite(diff, name, text string) string {
-	shown, numbers := added(diff)
+	shown, numbers := AddedAt(diff)
 	all := strings.Split(text, "\n")
 	var lines []string
 	if strings.HasPrefix(text, byteOrderMark) && !slices.Contains(numbers, 1) {
@@ -70,7 +70,7 @@ func CutOfWrite(diff, name, text string) string {
 // CutOfEdit are these lines of a text that takes the place of another one, at one place or at several. Where that is isn't known: they
 // are all that may be among them, unless the diff adds just this text.
 func CutOfEdit(diff, name, text string, every bool) string {
-	shown, _ := added(diff)
+	shown, _ := AddedAt(diff)
 	if every { // the places may have other indents
 		shown = nil
 	}
@@ -92,7 +92,7 @@ func CutOfPatch(diff, name, patch string) string {
 			}
 		}
 	}
-	shown, _ := added(diff)
+	shown, _ := AddedAt(diff)
 	return Joined(strings.Join(heads, "\n"), says, cut(shown, name, lines))
 }
 

@@ -54,7 +54,9 @@ const ofLineEnds = "line ends: "
 
 // ofBlanks reports whether a line about a change of a file is one about its blanks.
 func ofBlanks(line string) bool {
-	return strings.HasPrefix(line, ofLineEnds) || strings.HasPrefix(line, tooling.Text+", line") || strings.HasPrefix(line, tooling.New+", line")
+	return strings.HasPrefix(line, ofLineEnds) || slices.ContainsFunc([]string{tooling.Text, tooling.New, fieldChange}, func(field string) bool {
+		return strings.HasPrefix(line, field+", line")
+	})
 }
 
 func empty(line string) bool { return strings.TrimSpace(line) == "" }

@@ -139,6 +139,9 @@ func (d Driver) Names(asked, call *agent.Fact) *agent.Request {
 	if call.Tool == toolWrite {
 		r.Raw = asWritten(r.Raw, r.FullInput)
 	}
+	if tooling.Changes(call.Tool) {
+		r.Raw = asChanged(call.Tool, r.Raw, asked.Request.FullInput)
+	}
 	return r
 }
 
@@ -215,7 +218,7 @@ func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 		command := in.Words("command")
 		return forks.Joined(lines, blanksOfCommand(command), runsAs(command))
 	case err == nil && tooling.Changes(tool):
-		return forks.Joined(lines, blanksOfChange(tool, in))
+		return forks.Joined(lines, blanksOfChange(tool, in), undrawnOfLines(in))
 	}
 	return lines
 }

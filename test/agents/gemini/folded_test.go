@@ -82,7 +82,7 @@ func TestServerToolBesideAnother(t *testing.T) {
 		l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{modelapi.Say(steps...), modelapi.Say(modelapi.Text("Finished."))}})
 		l.Takes(fmt.Sprint("please ask ", i))
 		p := l.PromptUntil("its dialog", func(p testbed.Shown) bool {
-			return p.Ready && p.OnScreen && strings.Contains(p.Title, "delete") && strings.Contains(p.Text, `delete \\u200b\\u3164/`)
+			return p.Ready && p.OnScreen && strings.Contains(p.Title, "delete") && strings.Contains(p.Text, `delete \u200b\u3164/`)
 		})
 		l.Respond("keys", "accepted", "--prompt", p.ID, "accept")
 		if i == 1 {
