@@ -6,6 +6,7 @@ import (
 
 	"berth/agent"
 	"berth/agent/forks"
+	"berth/agent/hooks"
 )
 
 // events are the hooks that Berth sets: those of the conversation. AfterModel, BeforeModel and
@@ -70,6 +71,22 @@ func readable(all map[string]any) map[string]any {
 }
 
 // ours are Berth's hooks. Gemini's timeouts are in milliseconds.
-var ours = forks.Hooks{Events: events, End: "AfterAgent", Readable: readable, Group: func(command string, timeout time.Duration) any {
-	return map[string]any{"hooks": []any{map[string]any{"type": "command", "name": "berth", "command": command, "timeout": timeout.Milliseconds()}}}
-}}
+var ours = forks.Hooks{
+	Events: events, End: "AfterAgent", Readable: readable,
+	Group: func(command string, timeout time.Duration) any { return group(command, timeout, false) },
+	Answers: map[string]func(s agent.Start) []any{"BeforeTool": func(s agent.Start) []any {
+		command, timeout := hooks.Command(s, "BeforeTool", "")
+		return []any{group(command, timeout, true)}
+	}},
+}
+
+// group has one hook. inTurn: Gemini runs all hooks of that event one after the other, and each has the call's input as the hooks before it
+// changed it. Berth's is after the user's own.
+func group(command string, timeout time.Duration, inTurn bool) any {
+	hook := map[string]any{"type": "command", "name": "berth", "command": command, "timeout": timeout.Milliseconds()}
+	all := map[string]any{"hooks": []any{hook}}
+	if inTurn {
+		all["sequential"] = true
+	}
+	return all
+}

@@ -94,9 +94,13 @@ func TestLaunch(t *testing.T) {
 				Type, Command string
 				Timeout       int
 			}
+			Sequential bool
 		}
 		if err := json.Unmarshal(got.Hooks[e], &groups); err != nil {
 			t.Fatalf("%s: %v", e, err)
+		}
+		if inTurn := groups[len(groups)-1].Sequential; inTurn != (e == "BeforeTool") {
+			t.Errorf("%s runs in turn: %v", e, inTurn)
 		}
 		last := groups[len(groups)-1].Hooks[0]
 		if last.Command != "'/s/berth' hook --tell "+e || last.Timeout != 10_000 || last.Type != "command" || (e == "AfterAgent") != (len(groups) == 2) {

@@ -74,25 +74,40 @@ func TestServerToolBesideAnother(t *testing.T) {
 	l.start("lab", nil, "--size", "100x40")
 	l.See("1 MCP server")
 	l.Is("idle")
-	hidden := modelapi.Tool("mcp_lab_ask", map[string]any{"message": "delete \u200b\u3164/"})
-	for i, steps := range [][]modelapi.Block{
-		{hidden, modelapi.Tool("read_file", map[string]any{"file_path": "sample.txt"})},
-		{hidden, modelapi.Tool("mcp_lab_ask", map[string]any{"message": "keep"})},
-	} {
-		l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{modelapi.Say(steps...), modelapi.Say(modelapi.Text("Finished."))}})
-		l.Takes(fmt.Sprint("please ask ", i))
-		p := l.PromptUntil("its dialog", func(p testbed.Shown) bool {
-			return p.Ready && p.OnScreen && strings.Contains(p.Title, "delete") && strings.Contains(p.Text, `delete \u200b\u3164/`)
-		})
-		l.Respond("keys", "accepted", "--prompt", p.ID, "accept")
-		if i == 1 {
-			p = l.PromptUntil("the other one", func(p testbed.Shown) bool { return p.Ready && p.OnScreen && strings.Contains(p.Title, "keep") })
-			if p.Text != "" {
-				t.Errorf("the other one shows %q", p.Text)
-			}
-			l.Respond("keys", "accepted", "--prompt", p.ID, "accept")
-		}
-		l.Is("idle")
+	l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{
+		modelapi.Say(modelapi.Tool("mcp_lab_ask", map[string]any{"message": "delete \u200b\u3164/"}), modelapi.Tool("read_file", map[string]any{"file_path": "sample.txt"})),
+		modelapi.Say(modelapi.Text("Finished.")),
+	}})
+	l.Takes("please ask")
+	p := l.PromptUntil("its dialog", func(p testbed.Shown) bool {
+		return p.Ready && p.OnScreen && strings.Contains(p.Title, "delete") && strings.Contains(p.Text, `delete \u200b\u3164/`)
+	})
+	l.Respond("keys", "accepted", "--prompt", p.ID, "accept")
+}
+
+// TestHookThatChangesACall: a hook of the user's changes the folder of a command. The prompt has the folder that it runs in.
+func TestHookThatChangesACall(t *testing.T) {
+	seed := Ready()
+	hook := filepath.Join(t.TempDir(), "hook")
+	check(t, os.WriteFile(hook, []byte(`#!/bin/sh
+echo '{"hookSpecificOutput":{"hookEventName":"BeforeTool","tool_input":{"command":"touch made","dir_path":"sub"}}}'
+`), 0o755))
+	seed.Hooks = map[string]string{"BeforeTool": hook}
+	l := newLab(t, seed)
+	l.Is("idle")
+	check(t, os.Mkdir(filepath.Join(l.Workspace, "sub"), 0o755))
+	l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{
+		modelapi.Say(modelapi.Tool("run_shell_command", map[string]any{"command": "touch made"})), modelapi.Say(modelapi.Text("Finished.")),
+	}})
+	l.Takes("please do it")
+	p := l.PromptUntil("its dialog", func(p testbed.Shown) bool { return p.Ready && p.OnScreen })
+	if want := `dir_path: "sub"`; p.Text != want {
+		t.Errorf("it shows %q, not %q", p.Text, want)
+	}
+	l.Respond("keys", "accepted", "--prompt", p.ID, "accept")
+	l.Is("idle")
+	if !l.Made("sub/made") {
+		t.Error("the command ran in another folder")
 	}
 }
 
