@@ -52,11 +52,10 @@ func lineEnds(tool string, in agent.Input) string {
 // ofLineEnds begins that line.
 const ofLineEnds = "line ends: "
 
-// ofBlanks reports whether a line about a change of a file is one about its blanks.
+// ofBlanks reports whether a line about a change of a file is one about its blanks, or its places.
 func ofBlanks(line string) bool {
-	return strings.HasPrefix(line, ofLineEnds) || slices.ContainsFunc([]string{tooling.Text, tooling.New, fieldChange}, func(field string) bool {
-		return strings.HasPrefix(line, field+", line")
-	})
+	starts := []string{ofLineEnds, tooling.Every + ": ", tooling.Text + ", line", tooling.New + ", line", fieldChange + ", line"}
+	return slices.ContainsFunc(starts, func(start string) bool { return strings.HasPrefix(line, start) })
 }
 
 func empty(line string) bool { return strings.TrimSpace(line) == "" }

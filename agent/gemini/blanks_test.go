@@ -37,6 +37,10 @@ func TestUndrawnBlanks(t *testing.T) {
 			t.Errorf("of %.40q: %s\nwant %s", c.text, got, c.want)
 		}
 	}
+	every := gemini.Driver{}.Undrawn("replace", []byte(`{"file_path":"/w/a.go","old_string":"a","new_string":"b","allow_multiple":true}`), "/w")
+	if every != "allow_multiple: true" {
+		t.Errorf("of each place: %s", every)
+	}
 	path := "\u00e4" + strings.Repeat("x", 40)
 	for command, want := range map[string]string{
 		"ls -l 'a b'\n":         "",

@@ -51,7 +51,8 @@ func kept(line string, in agent.Input, diff string) string {
 	text, _, _ := strings.Cut(in.Words(tooling.New), "\n")
 	for gone := range strings.Lines(diff) {
 		gone, is := strings.CutPrefix(gone, "-"+own)
-		if is && indent.FindString(gone) == "" && old != "" && strings.Contains(gone, strings.TrimSpace(old)) && strings.Contains(line, strings.TrimSpace(text)) {
+		stays := is && indent.FindString(gone) == "" && old != ""
+		if stays && strings.Contains(gone, strings.TrimSpace(old)) && strings.Contains(line, strings.TrimSpace(text)) {
 			return own
 		}
 	}
@@ -74,4 +75,14 @@ func undrawnOfLines(in agent.Input) string {
 	}
 	hidden := forks.UndrawnOfEdit(agent.Input{fieldChange: agent.Encoded(strings.Join(all, "\n"))})
 	return forks.Joined(hidden, forks.Blanks(fieldChange, sparse.String(), "+", nil))
+}
+
+// everyPlace is that an edit changes each place of the file. Gemini reads the file again when the edit is allowed, and changes places too
+// that the file got since.
+func everyPlace(tool string, in agent.Input) string {
+	value := in[tooling.Every]
+	if tool != toolEdit || len(value) == 0 {
+		return ""
+	}
+	return forks.Fields(agent.Input{tooling.Every: value})
 }

@@ -218,7 +218,7 @@ func (Driver) Undrawn(tool string, input json.RawMessage, dir string) string {
 		command := in.Words("command")
 		return forks.Joined(lines, blanksOfCommand(command), runsAs(command))
 	case err == nil && tooling.Changes(tool):
-		return forks.Joined(lines, blanksOfChange(tool, in), undrawnOfLines(in))
+		return forks.Joined(lines, blanksOfChange(tool, in), undrawnOfLines(in), everyPlace(tool, in))
 	}
 	return lines
 }
