@@ -25,7 +25,6 @@ const (
 // Options that have a meaning in answers.
 const (
 	optionOnce   = "Yes, allow once"
-	optionAlways = "Yes, allow always" // of a change of a file alone
 	optionNo     = "No, suggest changes (esc)"
 	optionKeep   = "No, keep planning (esc)"
 	optionManual = "Yes, and manually approve edits"

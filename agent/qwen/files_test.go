@@ -65,16 +65,3 @@ func TestFileThatHasLeft(t *testing.T) {
 		}
 	}
 }
-
-// TestAllowAlways: the prompt says what the option of a file's change allows beyond that.
-func TestAllowAlways(t *testing.T) {
-	const head = "  ? Edit a.txt ←\n\n   1 + hello\n\n   Apply this change?\n\n   › 1. Yes, allow once\n"
-	for options, want := range map[string]string{
-		"     2. Yes, allow always\n     3. No, suggest changes (esc)\n": "Edit a.txt\n" + `"Yes, allow always" is for the whole session: no change of a file asks then, nor any tool that asks "Do you want to proceed?".`,
-		"     2. No, suggest changes (esc)\n":                            "Edit a.txt",
-	} {
-		if p := (qwen.Driver{}).FromDialog(draw(80, 24, head+options+waiting).Dialog); agent.Value(p.Text) != want {
-			t.Errorf("%s: %q", options, agent.Value(p.Text))
-		}
-	}
-}

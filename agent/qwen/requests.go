@@ -65,16 +65,10 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 			r.SetInPart()
 		}
 		r.Text, r.Agent = agent.Pointer(forks.Joined(dialog.Asked, headOf(dialog))), agent.Pointer(dialog.Agent)
-		if labelled(dialog, optionAlways) > 0 {
-			r.Text = agent.Pointer(forks.Joined(agent.Value(r.Text), allowsAll))
-		}
 	}
 	d.Fill(r, dialog)
 	return r
 }
-
-// allowsAll says what an option does: it turns on the mode that accepts edits, which takes more dialogs for those.
-const allowsAll = `"` + optionAlways + `" is for the whole session: no change of a file asks then, nor any tool that asks "` + askMore + `".`
 
 // headOf are the rows of the dialog's tool, if they have what the dialog's text lacks. Of a command that is its folder, and that it
 // runs in the background, and not its description.
