@@ -95,7 +95,7 @@ var prose = []string{".md", ".mdx", ".txt", ".rst", ".adoc", ".tex"}
 
 // strict are kinds of files where a curly quote outside of a string is an error.
 var strict = []string{
-	".go", ".py", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".java", ".kt", ".c", ".h", ".cc", ".cpp", ".hpp", ".rs", ".cs", ".swift", ".css",
+	".go", ".py", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".java", ".kt", ".c", ".h", ".cc", ".cpp", ".hpp", ".rs", ".cs", ".swift", ".css", ".json",
 }
 
 // curlMatters reports whether a curly quote in the place of a straight one may change what such a file does. In a strict one that is a quote
