@@ -148,6 +148,31 @@ func Encoded(v any) json.RawMessage {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
+// deepest is how many objects and lists of a report may be within each other. The decoder takes 10,000, and a checkpoint
+// has the report within other objects: it could be written, and not read. No agent's call has a tenth of these.
+const deepest = 1000
+
+// Deep reports whether a report of an agent has more than that.
+func Deep(report []byte) bool {
+	depth, text := 0, false
+	for i := 0; i < len(report); i++ {
+		switch c := report[i]; {
+		case text && c == '\\':
+			i++ // the next character doesn't end the text
+		case c == '"':
+			text = !text
+		case text:
+		case c == '{', c == '[':
+			if depth++; depth > deepest {
+				return true
+			}
+		case c == '}', c == ']':
+			depth--
+		}
+	}
+	return false
+}
+
 // All is an object's known fields, and all of its fields.
 type All[T any] struct {
 	Known  T

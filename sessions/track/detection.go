@@ -1,6 +1,7 @@
 package track
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -124,9 +125,24 @@ func (d *detection) printed(f agent.Fact) agent.Fact {
 	return f
 }
 
+var errDeep = errors.New("read a report: it is too deep")
+
+// hook reads a hook's payload, and entry a line of the log.
+func (d *detection) hook(payload []byte) ([]agent.Fact, error) {
+	return shallow(payload, d.driver.Hook)
+}
+func (d *detection) entry(line []byte) ([]agent.Fact, error) { return shallow(line, d.driver.Log) }
+
+func shallow(report []byte, read func([]byte) ([]agent.Fact, error)) ([]agent.Fact, error) {
+	if agent.Deep(report) {
+		return nil, errDeep
+	}
+	return read(report)
+}
+
 // oldEntry reports whether a line of the log is from before the program's start.
 func (d *detection) oldEntry(line []byte) bool {
-	facts, err := d.driver.Log(line)
+	facts, err := d.entry(line)
 	if err != nil || len(facts) == 0 || facts[0].At.IsZero() {
 		return false
 	}

@@ -39,7 +39,7 @@ func (t *Track) hook(r hold.Record) (told loop.Outcome, err error) {
 			t.Pass(t.env.OnClock(r.Time.Time))
 		}
 		t.opensBy(r, written)
-		facts, err := d.driver.Hook(payload)
+		facts, err := d.hook(payload)
 		if c, cuts := d.driver.(agent.CutReader); err != nil && cut && cuts && c.CutsCall(h.Head) {
 			told.Results = append(told.Results, d.fold.LosesCall(d.clock(t.env.OnClock(r.Time.Time))))
 		}
@@ -160,7 +160,7 @@ func (t *Track) EndTurn(hook uint64, at time.Time) []detect.Result {
 		t.env.Trouble("read the event of a turn's end", err)
 		return nil
 	}
-	facts, err := d.driver.Hook(payload)
+	facts, err := d.hook(payload)
 	if err != nil {
 		return nil // the same as when the hook arrived
 	}

@@ -88,7 +88,7 @@ const lastBatches = 64
 // applyEntry applies one entry. If an earlier server emitted its change, because of this entry or of another
 // source, only the fold gets it again.
 func (t *Track) applyEntry(d *detection, line tail.Line) {
-	facts, err := d.driver.Log(line.Data)
+	facts, err := d.entry(line.Data)
 	if err != nil { // the line isn't an entry
 		t.missed(d, d.fold.Unread)
 		return

@@ -49,7 +49,7 @@ func (t *Track) applyStreamLine(d *detection, line []byte, next int64) {
 	if t.d != d || begin < 0 {
 		return
 	}
-	facts, err := d.driver.Stream(line[begin:])
+	facts, err := shallow(line[begin:], d.driver.Stream)
 	if err != nil {
 		return
 	}

@@ -279,6 +279,30 @@ func TestIDsOfPrograms(t *testing.T) {
 	}
 }
 
+// TestDeepReports: a report that is as deep as the decoder takes isn't read, because the checkpoint with it couldn't be read.
+func TestDeepReports(t *testing.T) {
+	for depth, reads := range map[int]bool{900: true, 1000: false, 9900: false} {
+		raw := strings.Repeat("[", depth) + `"[\\\"{"` + strings.Repeat("]", depth)
+		asks := agent.Fact{Kind: agent.Asked, At: time.Now(), Tool: "x", Input: json.RawMessage(raw), Request: &agent.Request{Type: agent.PromptPermission}}
+		entry, err := json.Marshal(asks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := newBench()
+		b.record(t, 1, asks)
+		if p := b.View().Request; (p != nil) != reads {
+			t.Errorf("a hook with %d lists: %+v", depth, p)
+		}
+		b = newBench()
+		b.d.driver = asker{}
+		b.d.fold = detect.New(asker{}, b.options(b.d, time.Now().Add(-time.Minute)))
+		b.applyEntry(b.d, tail.Line{Data: entry, Next: 1})
+		if p := b.View().Request; (p != nil) != reads {
+			t.Errorf("an entry with %d lists: %+v", depth, p)
+		}
+	}
+}
+
 // TestOlderThanTheLastEvent: after a server was killed, the state of its last event isn't undone by a checkpoint from before it.
 // A source may say later what that server knew. It has a second for that.
 func TestOlderThanTheLastEvent(t *testing.T) {
