@@ -95,6 +95,7 @@ func (c *core) env() loop.Env {
 		Link:       func() *hold.Link { return c.link() },
 		Note:       c.kernel.Emit.Note,
 		SaveSoon:   c.kernel.SaveSoon,
+		SaveNow:    c.kernel.Save,
 		Background: func(work func(context.Context)) { c.background(func() { work(s.reg.ctx) }) },
 		Do:         c.kernel.Do,
 		Deliver: func(ctx context.Context, claim Claim, work func(loop.Write) error) error {

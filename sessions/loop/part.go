@@ -97,6 +97,9 @@ type Env struct {
 	Note func(kind string, data any) uint64
 	// SaveSoon writes a checkpoint at the end of this turn of the loop.
 	SaveSoon func()
+	// SaveNow writes one at once. The next server then knows what this one is about to type, also if this one is killed right after
+	// the holder has it.
+	SaveNow func()
 	// Background runs work that may take time on a goroutine of its own. ctx ends when the server
 	// ends. The server waits for the work.
 	Background func(work func(ctx context.Context))

@@ -34,7 +34,7 @@ func newCutOff(t *testing.T, dir string) *cutOff {
 	}
 	c.env.Rights = func(id keys.Identity, _ string) (keys.Identity, error) { return id, nil }
 	c.env.Driver = func() agent.Driver { return typist{} }
-	c.env.Freshen, c.env.SaveSoon, c.env.Gather = func() {}, func() {}, func() {}
+	c.env.Freshen, c.env.SaveNow, c.env.Gather = func() {}, func() {}, func() {}
 	c.env.Seen = func() deliver.Seen {
 		box := &agent.Composer{Mode: agent.ModeMessage, Text: c.shown, Empty: c.shown == "", Focused: true}
 		return deliver.Seen{State: c.state, Reading: &agent.Reading{Composer: box}, Paste: true}

@@ -290,13 +290,13 @@ func (out *Outbox) stepNudge(d *nudging) (deliver.Step, error) {
 	}
 	if word := d.machine.Proving(); word != "" && word != out.own { // after a crash it isn't a person's draft
 		out.own, d.tried, d.triedAt = word, out.env.Printed(), out.env.Now()
-		out.env.SaveSoon()
+		out.env.SaveNow()
 	}
 	if d.machine.Typed() && !d.kept { // from here on it may stand in the composer
 		d.kept = true
 		if len(d.typed) <= ownMost {
 			out.own = d.typed
-			out.env.SaveSoon()
+			out.env.SaveNow()
 		}
 	}
 	if err := out.keepStep(d, step); err != nil {

@@ -293,7 +293,7 @@ func TestDeliveryEndsForAnInterrupt(t *testing.T) {
 	seen := deliver.Seen{State: agent.Idle, Reading: &agent.Reading{Composer: &agent.Composer{Mode: agent.ModeMessage, Empty: true}}}
 	b.env.Now = func() time.Time { return now }
 	b.env.Program = func() loop.Program { return loop.Program{State: agent.Idle, Follows: true, Reaches: true} }
-	b.env.Freshen, b.env.SaveSoon = func() {}, func() {}
+	b.env.Freshen, b.env.SaveNow = func() {}, func() {}
 	b.env.Seen = func() deliver.Seen { return seen }
 	d, err := b.beginNudge(tester, Nudge{Text: "hello"}, nil, typist{})
 	if err != nil {
@@ -336,7 +336,8 @@ func TestProven(t *testing.T) {
 		printed := func() string { return strings.Repeat(mark+b.own, min(len(b.own), 1)) }
 		b.env.Now = func() time.Time { return now }
 		b.env.Program = func() loop.Program { return loop.Program{State: agent.Idle, Follows: true, Reaches: true} }
-		b.env.Freshen, b.env.SaveSoon, b.env.Proven = func() {}, func() {}, func(typed time.Time) { proven = append(proven, typed) }
+		kept := "" // by the checkpoint
+		b.env.Freshen, b.env.SaveNow, b.env.Proven = func() {}, func() { kept = b.own }, func(typed time.Time) { proven = append(proven, typed) }
 		b.env.Printed = func() int64 { return int64(len(printed())) }
 		b.env.ReadOutput = func(buf []byte, at int64) (int, error) { return copy(buf, printed()[at:]), nil }
 		b.env.Seen = func() deliver.Seen {
@@ -353,8 +354,12 @@ func TestProven(t *testing.T) {
 				t.Fatal("reported before it was shown")
 			}
 			now = now.Add(50 * time.Millisecond)
-			if _, err := b.stepNudge(d); err != nil {
+			step, err := b.stepNudge(d)
+			if err != nil {
 				t.Fatal(err)
+			}
+			if b.own != "" && strings.Contains(string(step.Write), b.own) && kept != b.own {
+				t.Errorf("%q is to be typed, and the checkpoint has %q: the next server takes it for a person's draft", b.own, kept)
 			}
 		}
 		if b.own == "" || len(proven) != map[bool]int{true: 1}[want] || want && !proven[0].Equal(begun.Add(50*time.Millisecond)) {
