@@ -62,3 +62,49 @@ func TestCoveredBySetup(t *testing.T) {
 		}
 	}
 }
+
+// TestPageAfterADowntime: a dialog may have come, and been covered, while no server looked. A page that is seen after that takes no key
+// until the composer has taken a word. Before the agent was ready there was no call.
+func TestPageAfterADowntime(t *testing.T) {
+	page := draw(80, 40, strings.Repeat("─", 80)+"\n Login\n\n Login successful. Press Enter to continue…")
+	for _, ready := range []bool{true, false} {
+		s := newForgery(t)
+		if ready {
+			s.hook(`{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt_id":"t","prompt":"x"}`, "")
+		}
+		s.f.Unseen(s.step())
+		s.show(page)
+		s.pass(2 * time.Second)
+		if p := s.f.Status().Request; p == nil || s.keyed(p.ID, page.Dialog) == ready {
+			t.Errorf("ready: %v: it asks %+v", ready, p)
+		}
+		s.f.Proven(s.step())
+		s.show(page)
+		if p := s.f.Status().Request; p == nil || !s.keyed(p.ID, page.Dialog) {
+			t.Errorf("ready: %v, after the composer took a word: it asks %+v", ready, p)
+		}
+	}
+}
+
+// TestNoticeBesideAWaitingHook: a notice with options, seen while a hook waits for a permission that has no dialog yet, may be drawn
+// over that. It takes no key. One without options does.
+func TestNoticeBesideAWaitingHook(t *testing.T) {
+	for options, keyed := range map[string]bool{" ❯ 1. Go on\n   2. Stop\n\n": false, "": true} {
+		page := draw(80, 40, strings.Repeat("─", 80)+"\n Status\n\n All is well.\n\n"+options+" Esc to cancel")
+		s := newForgery(t)
+		s.asks("Bash", `{"command":"touch hidden.txt","description":"Makes"}`, "7")
+		s.show(page)
+		s.pass(2 * time.Second)
+		found := false
+		for _, p := range s.f.Status().Requests {
+			if p.OnScreen {
+				if found = true; s.keyed(p.ID, page.Dialog) != keyed {
+					t.Errorf("%q: it asks %+v", options, p)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("%q: no prompt has the notice", options)
+		}
+	}
+}

@@ -40,17 +40,17 @@ func promptOf(t *testing.T, keys bool, input string, drawn *agent.Reading) *agen
 func TestRemovedTextJoinsLines(t *testing.T) {
 	const one = "Where a line ends with the removed text, Claude removes the line's end too: the next line joins this one."
 	const all = "If a line ends with the removed text, Claude removes it only there, and the line's end with it: the next line joins this one."
-	shown := asksToEdit(" 1  #!/bin/bash", " 2 -# signed (TODO)", " 2 +# signed", " 3  exit 1")
-	whole := asksToEdit(" 1  #!/bin/bash", " 2 -# signed (TODO)", " 3  exit 1")
-	more := asksToEdit(" 1  #!/bin/bash", " 2 -# signed (TODO)", " 2 +# signed (DONE)", " 3  exit 1")
+	shown := asksToEdit(" 1  #!/bin/bash", " 2 -# signed (WAIT)", " 2 +# signed", " 3  exit 1")
+	whole := asksToEdit(" 1  #!/bin/bash", " 2 -# signed (WAIT)", " 3  exit 1")
+	more := asksToEdit(" 1  #!/bin/bash", " 2 -# signed (WAIT)", " 2 +# signed (DONE)", " 3  exit 1")
 	for _, c := range []struct {
 		texts, want string
 		drawn       *agent.Reading
 	}{
-		{`"old_string":" (TODO)","new_string":"","replace_all":false`, one, shown},
-		{`"old_string":" (TODO)","new_string":"","replace_all":true`, all, shown},
-		{`"old_string":"# signed (TODO)\n","new_string":"","replace_all":false`, "", whole},
-		{`"old_string":"TODO","new_string":"DONE","replace_all":false`, "", more},
+		{`"old_string":" (WAIT)","new_string":"","replace_all":false`, one, shown},
+		{`"old_string":" (WAIT)","new_string":"","replace_all":true`, all, shown},
+		{`"old_string":"# signed (WAIT)\n","new_string":"","replace_all":false`, "", whole},
+		{`"old_string":"WAIT","new_string":"DONE","replace_all":false`, "", more},
 	} {
 		for _, keys := range []bool{false, true} {
 			text := text(promptOf(t, keys, `{"file_path":"/w/a.sh",`+c.texts+`}`, c.drawn).Text)

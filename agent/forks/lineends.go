@@ -22,7 +22,7 @@ func LinesEnd(file, text string) string {
 // in the call.
 const notUTF8 = "In a file with another encoding than UTF-8, what isn't ASCII may be written as ?."
 
-// encoded says so of a change of a script, where a question mark stands for other names of files. text is what it adds.
+// encoded says so of a change of a script: a shell takes a question mark for any character of a file's name. text is what the change adds.
 func encoded(file, text string) string {
 	if !strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) || !agent.ReturnMatters(file, text) {
 		return ""

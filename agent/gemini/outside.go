@@ -8,6 +8,7 @@ import (
 	"unicode/utf16"
 
 	"berth/agent"
+	"berth/agent/drawn"
 )
 
 // Tools of servers and found tools have any name. A notification names them, and their dialogs draw their input as JSON, without the
@@ -83,14 +84,14 @@ func (d Driver) DrawsElse(dialog *agent.Dialog, call *agent.Request) bool {
 		return true
 	}
 	name, _, _ := strings.Cut(head, " ")
-	if name, _ = strings.CutSuffix(name, "…"); !server && !strings.HasPrefix(tool, solid(name)) {
+	if name, _ = strings.CutSuffix(name, "…"); !server && !strings.HasPrefix(tool, drawn.Letters(name)) {
 		return true
 	}
 	at := strings.Index(head, "{")
 	if at < 0 {
 		return false
 	}
-	drawn, is := plain(solid(head[at:]))
+	drawn, is := plain(drawn.Letters(head[at:]))
 	raw, reads := plain(string(call.Raw))
 	return is && reads && drawn != raw
 }
@@ -107,7 +108,7 @@ func plain(text string) (_ string, ok bool) {
 func solidIn(v any) any {
 	switch v := v.(type) {
 	case string:
-		return solid(v)
+		return drawn.Letters(v)
 	case []any:
 		for i := range v {
 			v[i] = solidIn(v[i])
@@ -115,20 +116,10 @@ func solidIn(v any) any {
 	case map[string]any:
 		all := make([]any, 0, len(v)) // two names may be drawn alike
 		for name, value := range v {
-			all = append(all, string(agent.Encoded([]any{solid(name), solidIn(value)})))
+			all = append(all, string(agent.Encoded([]any{drawn.Letters(name), solidIn(value)})))
 		}
 		slices.SortFunc(all, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
 		return all
 	}
 	return v
-}
-
-// solid is the text without blanks and without all but ASCII's characters.
-func solid(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r <= ' ' || r > '~' {
-			return -1
-		}
-		return r
-	}, text)
 }

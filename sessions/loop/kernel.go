@@ -124,8 +124,8 @@ func (k *Kernel) Over() <-chan struct{} { return k.over }
 // Applied is the number of the last control record applied to the screen.
 func (k *Kernel) Applied() uint64 { return k.applied }
 
-// Reached is the number of the newest control record that was read or has events, and the offset up to which
-// the output was read.
+// Reached is the number of the newest control record that was read or has events, and the offset of the first byte of
+// output that wasn't read.
 func (k *Kernel) Reached() (record uint64, offset int64) {
 	return max(k.applied, k.Journal.recordsRead, k.Emit.emitted), k.Screen.Offset()
 }
