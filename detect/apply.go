@@ -13,6 +13,9 @@ func (f *Fold) Apply(fact agent.Fact) Result {
 	f.begin(fact.Time)
 	f.settle() // what the passed time alone decides comes first
 	f.conclude()
+	if f.m.EndedAt.Equal(f.now) {
+		f.now = f.now.Add(1) // what the fact says is later than the end, and may be a new turn
+	}
 	f.inFolder(&fact)
 	if !f.follows(&fact) {
 		f.observeForeign(&fact)

@@ -86,6 +86,13 @@ func TestStates(t *testing.T) {
 			350 look 9 c => working
 			400 look 1 => working
 			500 tick => idle`},
+		"a command that starts when the shell is found at rest": {true, `
+			0 look 1 => idle
+			100 look 7 a => working
+			200 look 1 => working
+			300 look 8 b => working process:foreground:b
+			400 look 1 => working
+			500 tick => idle`},
 		"a shell with marks": {true, `
 			0 look 1 => idle process:foreground
 			10 osc 133 A => idle
