@@ -79,6 +79,11 @@ func (h *host) close() {
 		if data, err := os.ReadFile(h.log()); err == nil {
 			h.t.Logf("the server's log ends:\n%s", tail(string(data), 30))
 		}
+		segments, _ := filepath.Glob(filepath.Join(h.state, "events", "*.jsonl"))
+		if len(segments) > 0 {
+			data, _ := os.ReadFile(segments[len(segments)-1])
+			h.t.Logf("its last events:\n%s", tail(string(data), 30))
+		}
 	}
 	races, _ := filepath.Glob(filepath.Join(h.dir, "race.*"))
 	for _, name := range races {
