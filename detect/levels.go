@@ -132,7 +132,7 @@ func (f *Fold) answeredByLevel() {
 		begins := false // a question about the last turn is answered by the next turn's start
 		f.closeAll("answered", s, l.Cause, l.Value == agent.LevelIdle, func(r *request) bool {
 			goesOn := f.hidden(r) && (l.Value == agent.LevelBusy || f.m.inBackground(r.Agent))
-			over := r.Opened.Before(l.Since) && r.levelCovers(s) && !goesOn
+			over := r.Opened.Add(r.overtakes(s)).Before(l.Since) && r.levelCovers(s) && !goesOn
 			begins = begins || over && r.AfterTurn
 			return over
 		})
@@ -152,6 +152,19 @@ func (r *request) levelCovers(s agent.Source) bool {
 		return s == agent.SourceRegistry
 	}
 	return true
+}
+
+// unread is how long what the agent drew before it ran a hook may reach the fold after the hook's report: the terminal's
+// output takes another way than the report, and waits on a busy machine. Without it, the title of a turn's start that came
+// 18 ms after the report of its prompt closed that prompt.
+const unread = 250 * time.Millisecond
+
+// overtakes is how much older than its report a prompt's opening may be for the source.
+func (r *request) overtakes(s agent.Source) time.Duration {
+	if r.By == agent.SourceHook && (s == agent.SourceTitle || s == agent.SourceOSC) {
+		return unread
+	}
+	return 0
 }
 
 // waiting opens a prompt when a level says that a dialog is open, and no source reported which.

@@ -70,6 +70,12 @@ func TestRequests(t *testing.T) {
 			b.at(4000).title(agent.LevelBusy)
 			b.at(9000)
 		}, []string{"2000 prompt/1", "4080 working"}},
+		"the title of the turn's start is read after the prompt's report": {func(b *bench) {
+			b.title(agent.LevelNotBusy)
+			b.at(2000).ask("a", "", "Bash", "ls")
+			b.at(2200).title(agent.LevelBusy)
+			b.at(9000)
+		}, []string{"2000 prompt/1"}},
 		"the title was busy all along": {func(b *bench) {
 			b.at(2000).ask("a", "", "Bash", "ls")
 			b.at(3000).title(agent.LevelBusy)

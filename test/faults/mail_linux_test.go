@@ -326,8 +326,8 @@ func TestMessagesWithoutAnAgent(t *testing.T) {
 		m.create(name, "--", "cat")
 	}
 	sent := map[string]uint64{}
-	for _, name := range []string{"asked", "plain", "ended", "renamed", "removed"} {
-		sent[name] = answer[struct{ Message uint64 }](m.host, "tell", name, "--ttl", "3s", "hello").Message
+	for name, ttl := range map[string]string{"asked": "3s", "plain": "3s", "ended": "3s", "renamed": "3s", "removed": "5m"} {
+		sent[name] = answer[struct{ Message uint64 }](m.host, "tell", name, "--ttl", ttl, "hello").Message
 	}
 	m.run("rename", "renamed", "other")
 	m.run("kill", "ended")
