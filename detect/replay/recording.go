@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"math"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -56,6 +57,7 @@ type kind int
 const (
 	output kind = iota
 	resized
+	typed
 	hooked
 	logged
 	registered
@@ -120,7 +122,15 @@ func lines(data []byte, fn func([]byte) error) error {
 	return s.Err()
 }
 
+// Typed reports whether the recording has what was typed.
+func (r *Recording) Typed() bool {
+	return slices.ContainsFunc(r.events, func(e event) bool { return e.kind == typed })
+}
+
 func seconds(t float64) time.Duration { return time.Duration(t * float64(time.Second)) }
+
+// replies is input that a terminal sends by itself: replies to queries, and reports of focus.
+var replies = regexp.MustCompile(`^(\x1b\][^\x07\x1b]*(\x07|\x1b\\)|\x1b\[[?>]?[\d;:]*[cRynt]|\x1b\[\?\d*u|\x1b\[[IO]|\x1bP[^\x1b]*\x1b\\)+$`)
 
 func (r *Recording) cast(data []byte) error {
 	first := true
@@ -157,8 +167,13 @@ func (r *Recording) cast(data []byte) error {
 				r.running, r.End = true, max(r.End, e.at)
 			}
 			return nil
+		case "i":
+			if replies.MatchString(text) {
+				return nil
+			}
+			e.kind = typed
 		default:
-			return nil // typed input changes no state
+			return nil
 		}
 		r.events = append(r.events, e)
 		return nil

@@ -135,6 +135,8 @@ func (p *player) play(e event) {
 	case resized:
 		p.term.Resize(e.cols, e.rows)
 		p.drawn()
+	case typed:
+		p.keep(p.fold.Typed(p.rec.Start.Add(p.now)))
 	case hooked:
 		p.hook(e)
 	case logged:

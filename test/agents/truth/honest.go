@@ -14,13 +14,19 @@ import (
 const moment = 600 * time.Millisecond
 
 // Honest checks that none of the prompts that counts is true for is contested in a recording, and returns how
-// many there are. In a recording all that an agent and its hooks say is true.
+// many there are. In a recording all that an agent and its hooks say is true. Where it doesn't have what was typed, each prompt that goes
+// was answered by a key.
 func Honest(t *testing.T, rec *replay.Recording, d agent.Driver, without map[agent.Source]bool, counts func(detect.Pending) bool) int {
 	t.Helper()
-	asked, since := map[string]bool{}, map[string]time.Duration{}
+	asked, since, last := map[string]bool{}, map[string]time.Duration{}, 0
 	replay.Run(rec, d, replay.Options{
 		Without: without,
 		Each: func(at time.Duration, f *detect.Fold) {
+			now := len(f.Status().Requests)
+			if now < last && !rec.Typed() {
+				f.Typed(rec.Start.Add(at))
+			}
+			last = now
 			for _, p := range f.Status().Requests {
 				if pending, ok := f.Pending(p.ID); !ok || !counts(pending) {
 					continue
