@@ -14,9 +14,9 @@ import (
 
 // contradicts reports whether a reported prompt may be the one whose dialog shows something else. A
 // hook can be forged, and a terminal doesn't draw every character.
-func contradicts(told, seen *request) bool {
+func contradicts(told, seen *request, d *agent.Dialog) bool {
 	return told.Told && !told.Prompt.OnScreen && told.Prompt.Type == seen.Prompt.Type &&
-		(told.Tool == "" || seen.Tool == "" || told.Tool == seen.Tool)
+		(told.Tool == "" || seen.Tool == "" || d.Tool == "" || told.Tool == seen.Tool)
 }
 
 // disputed reports whether the dialog may belong to another prompt than the one it was matched
@@ -170,7 +170,7 @@ func saysSame(a, b *agent.Request) bool { return a.FullInput == b.FullInput && a
 func (f *Fold) disputes(o, r *request, d *agent.Dialog) bool {
 	// A dialog without a report may be of another type than the driver read.
 	misread := r.seenOnly() && o.Told && o.Waits && !o.Prompt.OnScreen && o.Prompt.Type != r.Prompt.Type && (r.Prompt.Type != agent.PromptNotice || len(d.Options) > 0)
-	if !misread && !contradicts(o, r) {
+	if !misread && !contradicts(o, r, d) {
 		return false
 	}
 	switch f.shows(d, o) {
@@ -340,6 +340,9 @@ func (f *Fold) contest() {
 		}
 		if r.Prompt.OnScreen && f.givesWay(d) {
 			r.Prompt.Ready = !d.Partial && f.due(agent.MoveAsk, agent.SourceScreen, f.m.Screen.Shown, EarlierWithin)
+		}
+		if r.Prompt.OnScreen && d != nil && ofWork(d) {
+			f.m.Shows = showsOf(r, d)
 		}
 		r.Prompt.Contested = r.Hook == "" && f.disputed(r)
 		if r.Prompt.Contested {

@@ -258,7 +258,7 @@ func (f *Fold) show(r *request, d *agent.Dialog, how agent.Match) {
 	of := func(o *request) bool {
 		sure := how >= agent.AlikeMatch && !r.seenOnly()
 		over := d.Type == agent.PromptForm && o.Hook != "" // a server's form is drawn over a permission whose hook waits on
-		return o != r && o.Seen && !over && (d.Place == 0 || o.Place <= d.Place) && (sure || !contradicts(o, r))
+		return o != r && o.Seen && !over && (d.Place == 0 || o.Place <= d.Place) && (sure || !contradicts(o, r, d))
 	}
 	f.supersede(r, func(o *request) bool { return of(o) && o.seenOnly() && o.Prompt.OnScreen }) // this is its dialog
 	f.driver.Fill(r.Prompt, d)

@@ -25,12 +25,31 @@ func (f *Fold) logged(c *call, d *agent.Dialog) (shown agent.Match, undrawn stri
 	return shown, undrawn, true
 }
 
-// unlogged reports whether the log has calls without results, and the dialog shows none of them. A
-// dialog that doesn't name its tool may be about something else than a call. Where hooks report, the
+// ofNone reports whether the log has calls that may still ask, and the dialog, which names no tool, can't be that of one.
+func (f *Fold) ofNone(d *agent.Dialog) bool {
+	found := false
+	for i := range f.m.Calls {
+		c := &f.m.Calls[i]
+		shown, _, ok := f.logged(c, d)
+		if !ok || d.Type != agent.PromptPermission {
+			continue
+		}
+		if shown != agent.NoMatch || f.driver.Match(d, f.called(c)) != agent.NoMatch {
+			return false
+		}
+		found = found || !c.Asked && !c.Allowed
+	}
+	return found
+}
+
+// unlogged reports whether the log has calls without results, and the dialog shows none of them. Where hooks report, the
 // log must have the dialog's call before a key is pressed: any process can send a hook.
 func (f *Fold) unlogged(r *request, d *agent.Dialog) bool {
-	if d.Tool == "" || d.Cut {
+	switch {
+	case d.Cut:
 		return false
+	case d.Tool == "":
+		return f.ofNone(d)
 	}
 	found := false
 	for i := range f.m.Calls {

@@ -94,8 +94,18 @@ func (f *Fold) Looked() (at time.Time) {
 	return at
 }
 
+// Pressed records that a key of an answer to the prompt was pressed, and that more follow: another page may take its place.
+func (f *Fold) Pressed(id string) {
+	for _, r := range f.m.Requests {
+		if r.Prompt.ID == id {
+			f.takes(lookOf(r.Key))
+		}
+	}
+}
+
 // takes records that an answer may have reached the last dialog.
 func (f *Fold) takes(key string) {
+	f.m.Under = slices.DeleteFunc(f.m.Under, func(u under) bool { return u.Key == key })
 	for _, l := range f.lastLooks() {
 		if l.Key == key {
 			l.Taken = f.now
@@ -117,6 +127,7 @@ func (f *Fold) gives(look, by string) {
 
 // typedAt counts a person's key at the dialog on the screen, or at the one that has just left it.
 func (f *Fold) typedAt(at time.Time) {
+	f.answersUnder(at)
 	for _, l := range f.lastLooks() {
 		if !at.Before(l.Since) && (l.Gone.IsZero() || f.now.Sub(l.Gone) <= keyLags) {
 			f.gives(l.Key, "terminal\x00"+l.Since.String())
@@ -134,7 +145,12 @@ func (f *Fold) Answered(id string, allows bool) {
 		}
 		r.Allowed = r.Allowed || allows
 		if l := &f.m.Look; l.Key == lookOf(r.Key) {
-			l.Heard = f.now
+			l.hears(f.now)
+		}
+		for i := range f.m.Under {
+			if l := &f.m.Under[i].look; l.Key == lookOf(r.Key) {
+				l.hears(f.now)
+			}
 		}
 		t := f.tally(lookOf(r.Key))
 		switch {
@@ -189,6 +205,7 @@ func (f *Fold) Proven(typed time.Time) {
 	if m.Before.Before(typed) {
 		m.Before = time.Time{}
 	}
+	f.answersUnder(typed)
 	for _, l := range f.lastLooks() {
 		switch {
 		case !l.left() || !l.Gone.Before(typed):

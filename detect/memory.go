@@ -82,6 +82,8 @@ type prompts struct {
 	ClosedAt  time.Time         // when the last one was closed
 	TypedAt   time.Time         // when a key was pressed at the terminal
 	Look      look              // of the last dialog of a call
+	Shows     shows             `json:",omitzero"`  // what that dialog's prompt says
+	Under     []under           `json:",omitempty"` // dialogs of calls that others were drawn in place of
 	Aside     look              `json:",omitzero"`  // of the last other dialog whose answer allows something: see asksAside
 	Other     look              `json:",omitzero"`  // of the last one of the rest: notices, and the pages of the start
 	Looks     map[string]*tally `json:",omitempty"` // see looksOf

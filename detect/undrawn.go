@@ -241,6 +241,7 @@ func (f *Fold) looksAt() {
 	m.Look.follow(d != nil && ofWork(d), key, m.Screen.Shown, f.now)
 	m.Aside.follow(d != nil && asksAside(d), key, m.Screen.Shown, f.now)
 	m.Other.follow(d != nil && !ofWork(d) && !asksAside(d), key, m.Screen.Shown, f.now)
+	f.placesUnder(was, d)
 	if !was.Gone.IsZero() {
 		return
 	}

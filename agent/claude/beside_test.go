@@ -40,6 +40,7 @@ func TestSaidBeside(t *testing.T) {
 				t.Fatalf("%s: %q: %+v", version, c.text, p)
 			}
 			ids[p.ID], digests[p.Digest] = true, true
+			s.f.Typed(s.step())
 		}
 	}
 	for question, same := range map[string]bool{usual: true, "Do you want to run it without the sandbox?": false} {

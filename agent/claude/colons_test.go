@@ -24,6 +24,7 @@ func TestColonsOfAForm(t *testing.T) {
 		s := newForgery(t)
 		s.show(formWith(c.first))
 		was := s.f.Status().Request
+		s.f.Typed(s.step())
 		r := formWith(c.second)
 		s.show(r)
 		p := s.f.Status().Request
@@ -53,6 +54,7 @@ func TestColonsOfAQuestion(t *testing.T) {
 	s := newForgery(t)
 	s.show(ask("staging"))
 	was := s.f.Status().Request
+	s.f.Typed(s.step())
 	r := ask("production")
 	s.show(r)
 	if p := s.f.Status().Request; p.ID == was.ID || p.Digest == was.Digest || s.f.Asks(r.Dialog, was.ID) || !s.keyed(p.ID, r.Dialog) {

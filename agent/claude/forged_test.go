@@ -439,7 +439,7 @@ func TestHookAfterAForgedEnd(t *testing.T) {
 }
 
 // Two commands can look the same at one width and differ at another. A prompt gets a new id
-// when a row that was a line of its own may continue in the next row.
+// when a row that was a line of its own may continue in the next row, and takes no key: the first may be below it.
 func TestForgedAtAnotherWidth(t *testing.T) {
 	at := func(cols int, description string, rows ...string) *agent.Reading {
 		out := []string{strings.Repeat("─", cols), " Bash command", " " + description, strings.Repeat("╌", cols)}
@@ -465,7 +465,7 @@ func TestForgedAtAnotherWidth(t *testing.T) {
 		s.show(c.first)
 		id := s.f.Status().Request.ID
 		s.show(c.then)
-		if p := s.f.Status().Request; (p.ID == id) != c.same || !s.keyed(p.ID, c.then.Dialog) || len(s.f.Status().Requests) != 1 {
+		if p := s.f.Status().Request; (p.ID == id) != c.same || s.keyed(p.ID, c.then.Dialog) != c.same || len(s.f.Status().Requests) != 1 {
 			t.Errorf("%s: prompt %s is %+v", c.name, id, p)
 		}
 	}

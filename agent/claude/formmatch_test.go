@@ -253,6 +253,7 @@ func TestAddressOfAServer(t *testing.T) {
 		if was == nil || was.Type != agent.PromptForm || !strings.Contains(text(was.Text), good) || !s.keyed(was.ID, r.Dialog) || len(s.f.Status().Requests) != 1 {
 			t.Fatalf("reported %v: it is read as %+v", told, was)
 		}
+		s.f.Typed(s.step())
 		r = wantsOpened(evil)
 		s.show(r)
 		if s.f.Asks(r.Dialog, was.ID) {

@@ -48,6 +48,9 @@ func TestOfferedOptions(t *testing.T) {
 			}
 			for _, r := range between {
 				s.show(r)
+				if r == another {
+					s.f.Typed(s.step())
+				}
 			}
 			s.show(after)
 			if s.keyed(p.ID, after.Dialog) {

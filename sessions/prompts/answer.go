@@ -133,9 +133,13 @@ func (ps *Prompts) observeInput(r hold.Record) error {
 	} else if own.done == nil { // an earlier server's answer
 		own.settleBy = ps.env.OnClock(r.Time.Time).Add(answerSettles)
 	}
-	if own != nil && own.Hook == "" && a.Last {
+	switch {
+	case own == nil || own.Hook != "":
+	case a.Last:
 		own.Given = ps.env.OnClock(r.Time.Time)
 		ps.env.Fold().Answered(a.Prompt, own.Outcome == agent.OutcomeAccepted)
+	default:
+		ps.env.Fold().Pressed(a.Prompt)
 	}
 	return nil
 }
