@@ -62,8 +62,12 @@ type under struct {
 // undersKept bounds those. One more is then any dialog's, so that drawing many of them makes Berth forget none.
 const undersKept = 4
 
-// coversCall reports whether an answer to the prompt would allow what it doesn't show, if it went to a dialog below.
+// coversCall reports whether an answer to the prompt would allow what it doesn't show, if it went to a dialog below. A program that rules
+// read isn't tried with a word, and its questions may go by themselves.
 func (f *Fold) coversCall(r *request) bool {
+	if _, ruled := f.driver.(agent.RulesNamer); ruled {
+		return false
+	}
 	now := showsOf(r, nil)
 	return slices.ContainsFunc(f.m.Under, func(u under) bool {
 		return u.below(f.now) && (u.About != now.About || slices.ContainsFunc(u.Said, func(said string) bool { return !slices.Contains(now.Said, said) }))

@@ -98,9 +98,24 @@ func (f *Fold) Looked() (at time.Time) {
 func (f *Fold) Pressed(id string) {
 	for _, r := range f.m.Requests {
 		if r.Prompt.ID == id {
-			f.takes(lookOf(r.Key))
+			f.pressedAt(f.now)
 		}
 	}
+}
+
+// pressedAt records that a key reached whatever dialog was open.
+func (f *Fold) pressedAt(at time.Time) {
+	f.answersUnder(at)
+	for _, l := range f.lastLooks() {
+		if l.at(at, f.now) {
+			l.Taken = f.now
+		}
+	}
+}
+
+// at reports whether the dialog was on the screen at that time, or had just left it.
+func (l *look) at(at, now time.Time) bool {
+	return !at.Before(l.Since) && (l.Gone.IsZero() || now.Sub(l.Gone) <= keyLags)
 }
 
 // takes records that an answer may have reached the last dialog.
@@ -129,7 +144,7 @@ func (f *Fold) gives(look, by string) {
 func (f *Fold) typedAt(at time.Time) {
 	f.answersUnder(at)
 	for _, l := range f.lastLooks() {
-		if !at.Before(l.Since) && (l.Gone.IsZero() || f.now.Sub(l.Gone) <= keyLags) {
+		if l.at(at, f.now) {
 			f.gives(l.Key, "terminal\x00"+l.Since.String())
 		}
 	}
