@@ -86,7 +86,7 @@ func serve(kind string, in io.Reader, out io.Writer, late func()) int {
 			return exitBroken
 		}
 		clock.Reset(MaxTime)
-		value, err := decode(line)
+		value, err := decode(kind, line)
 		var text []byte
 		if err == nil {
 			text, err = run(value)
@@ -104,25 +104,32 @@ func replyOf(text []byte, err error) reply {
 	return reply{Text: text, Error: err.Error(), Limit: errors.Is(err, errText)}
 }
 
-// decode reads a value with its numbers as both kinds of expressions take them: int where it fits,
-// else float64.
-func decode(line []byte) (any, error) {
+// decode reads a value with its numbers as the kind of expression takes them. A number that no Go number is the same as
+// stays as it is written: a default of a form is what an answer sends.
+func decode(kind string, line []byte) (any, error) {
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.UseNumber()
 	var v any
 	if err := dec.Decode(&v); err != nil {
 		return nil, fmt.Errorf("the answer isn't JSON: %w", err)
 	}
+	if kind == JQ { // it calculates with json.Number, and writes it as it is
+		return v, nil
+	}
 	return plainNumbers(v), nil
 }
 
+// plainNumbers makes int and float64 of numbers, which a template compares.
 func plainNumbers(v any) any {
 	switch v := v.(type) {
 	case json.Number:
 		if n, err := v.Int64(); err == nil {
 			return int(n)
 		}
-		f, _ := v.Float64() // out of range is infinite
+		f, _ := v.Float64() // out of range is infinite, which has no JSON
+		if text, err := json.Marshal(f); err != nil || string(text) != v.String() {
+			return v
+		}
 		return f
 	case []any:
 		for i := range v {
