@@ -170,8 +170,14 @@ func RequestOf(p api.Prompt) *Request {
 		return nil
 	}
 	var r Request
-	data, err := json.Marshal(p)
-	if err != nil || json.Unmarshal(data, &r) != nil {
+	data, raw := p.(json.RawMessage) // as its host wrote it
+	if !raw {
+		var err error
+		if data, err = json.Marshal(p); err != nil {
+			return nil
+		}
+	}
+	if json.Unmarshal(data, &r) != nil {
 		return nil
 	}
 	return &r

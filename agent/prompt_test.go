@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -50,5 +51,24 @@ func TestWhole(t *testing.T) {
 		if r.Tool = &other; r.Whole() {
 			t.Errorf("%s has its digest of another tool", r.ID)
 		}
+	}
+}
+
+// TestRequestOf: the fields of another host's form keep their order and their numbers, so that its digest is that of
+// what is shown.
+func TestRequestOf(t *testing.T) {
+	form := &Request{ID: "p1", Type: PromptForm, Schema: json.RawMessage(`{"type":"object","properties":{"z":{"default":9007199254740993},"a":{"default":1e400,"title":"<b>"}}}`)}
+	form.Sign()
+	var data bytes.Buffer
+	e := json.NewEncoder(&data)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(form); err != nil {
+		t.Fatal(err)
+	}
+	if r := RequestOf(json.RawMessage(data.Bytes())); r == nil || !r.Whole() || string(r.Schema) != string(form.Schema) {
+		t.Errorf("%s became %+v", data.Bytes(), r)
+	}
+	if r := RequestOf(json.RawMessage(`{"id":7}`)); r != nil {
+		t.Errorf("no prompt became %+v", r)
 	}
 }

@@ -73,6 +73,9 @@ func (k *HostRows) Fill(id string, whole *agent.Request) {
 // mostWhole bounds the prompts that are kept whole. One that is shown again is asked for again.
 const mostWhole = 16
 
+// mostFilled bounds an abridged prompt that a card has whole, in bytes. It is as much as a host's rows ever were.
+const mostFilled = 3 << 20
+
 // mostText bounds the texts of a row that each picture reads.
 const mostText = 500
 
@@ -117,13 +120,28 @@ func (k *HostRows) rowOf(host string, reachable bool, r *api.Session) HostRow {
 	if s.Request != nil {
 		s.Requests = []*agent.Request{s.Request}
 		if whole := k.whole[s.ID]; whole != nil && whole.ID == s.Request.ID && whole.Digest == s.Request.Digest {
-			filled := *s.Request
-			filled.FullInput, filled.Raw = whole.FullInput, whole.Raw
-			s.Request = &filled
+			s.Request = filled(s.Request, whole)
 		}
-		if row.Cut = !s.Request.Whole(); !row.Cut && k.Subject != nil {
+		if row.Cut = s.Request.IsAbridged() || !s.Request.Whole(); !row.Cut && k.Subject != nil {
 			s.Subject = k.Subject(s.Agent, s.Request)
 		}
 	}
 	return row
+}
+
+// filled is a row's prompt with what the row lacks. An abridged one lacks all that is asked, and keeps what changes
+// while it is open. The text of a notice and of a sign-in changes too, and no digest says of what moment it is. One of
+// more than mostFilled bytes stays short: no person reads it in a card, and each picture would take seconds.
+func filled(row, whole *agent.Request) *agent.Request {
+	now := *row
+	if row.IsAbridged() {
+		if whole.Type == agent.PromptNotice || whole.Type == agent.PromptSetup || row.InputBytes > mostFilled {
+			return row
+		}
+		now = *whole
+		now.QuestionCurrent, now.Ready, now.OnScreen, now.Modal = row.QuestionCurrent, row.Ready, row.OnScreen, row.Modal
+		now.Channel, now.Contested, now.Since, now.Expires = row.Channel, row.Contested, row.Since, row.Expires
+	}
+	now.FullInput, now.Raw = whole.FullInput, whole.Raw
+	return &now
 }

@@ -218,3 +218,47 @@ func TestFill(t *testing.T) {
 		t.Error("it asks for a prompt that is whole")
 	}
 }
+
+// TestFillLarge: a form that its host's row has no room for can be answered once the card has all of it, in its host's
+// order. A text that no digest is of stays at its terminal.
+func TestFillLarge(t *testing.T) {
+	whole := &agent.Request{ID: "p1", Type: agent.PromptForm, Title: agent.Pointer("Pay?"), Channel: agent.ChannelHook, Ready: true,
+		Schema: []byte(`{"type":"object","properties":{"zeta":{"type":"string","default":"z"},"alpha":{"type":"string"}},"required":[]}`)}
+	whole.Sign()
+	rows := []api.Session{{Session: "api", ID: "01A", State: "prompt", Prompt: whole.Abridged(70000)}}
+	var kept HostRows
+	look := func() World {
+		r := kept.Of("box2", true, rows)[0]
+		w := world(r.Status)
+		w.Hosts, w.May = fleetWorld().Hosts, fleetWorld().May
+		w.Cut = map[string]bool{r.Status.ID: r.Cut}
+		return w
+	}
+	m := started(120, 30, look())
+	shown(m, noon)
+	if _, ask := m.Missing(); !ask || !strings.Contains(drawn(m), "Too large for this list. It has 70000 bytes") {
+		t.Errorf("it isn't asked for:\n%s", drawn(m))
+	}
+	if e := press(m, later, "y"); e != nil {
+		t.Errorf("y at a part of it: %#v", e)
+	}
+	kept.Fill("box2/01A", whole)
+	m.SetWorld(look(), later)
+	rowsDrawn := drawn(m)
+	if zeta, alpha := strings.Index(rowsDrawn, "zeta"), strings.Index(rowsDrawn, "alpha"); zeta < 0 || alpha < zeta {
+		t.Errorf("its fields:\n%s", rowsDrawn)
+	}
+	if words, _ := ran(t, press(m, later.Add(time.Second), "y")); words != "respond box2/01A --prompt p1 --digest "+whole.Digest+" accept" {
+		t.Errorf("y runs %q", words)
+	}
+	notice := &agent.Request{ID: "p1", Type: agent.PromptNotice, Text: agent.Pointer("long")}
+	notice.Sign()
+	rows = []api.Session{{Session: "api", ID: "01A", State: "prompt", Prompt: notice.Abridged(70000)}}
+	if kept.Fill("box2/01A", notice); !look().Cut["box2/01A"] {
+		t.Error("a notice is taken for what it was once")
+	}
+	rows = []api.Session{{Session: "api", ID: "01A", State: "prompt", Prompt: whole.Abridged(mostFilled + 1)}}
+	if kept.Fill("box2/01A", whole); !look().Cut["box2/01A"] {
+		t.Error("a card has all of a prompt that it can't draw in time")
+	}
+}

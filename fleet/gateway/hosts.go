@@ -108,7 +108,7 @@ func (g *Gateway) saveHosts(stop <-chan struct{}) {
 }
 
 func (g *Gateway) save(host string, s registry.Saved) error {
-	data, err := json.Marshal(s)
+	data, err := s.Encode()
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"berth/api"
 	"berth/fleet/registry"
 )
 
@@ -123,26 +122,4 @@ func (r *reporter) most() int {
 		return int(min(n, registry.MostBytes))
 	}
 	return registry.MostBytes // it wasn't connected yet
-}
-
-// encode writes rows, as many as one message of most bytes may have, without the message's number, and sums them up.
-func encode(most int, all func() ([]api.Session, []string)) (fields []byte, sum uint64) {
-	rows, pending := all()
-	rows, pending = rows[:min(len(rows), registry.MostRows)], pending[:min(len(pending), registry.MostRows)]
-	for {
-		list, err1 := json.Marshal(rows)
-		ids, err2 := json.Marshal(pending)
-		fields = fmt.Appendf(nil, `"sessions":%s,"pending":%s`, list, ids)
-		if err1 == nil && err2 == nil && len(fields) <= most-100 || len(rows) == 0 {
-			break
-		}
-		rows = rows[:len(rows)/2]
-	}
-	h := fnv.New64a()
-	_, _ = h.Write(fields)
-	return fields, h.Sum64()
-}
-
-func withNumber(number uint64, fields []byte) []byte {
-	return fmt.Appendf(nil, `{"number":%d,%s}`, number, fields)
 }

@@ -6,6 +6,7 @@
 package registry
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -150,7 +151,7 @@ func (r *Registry) Heard(host string, data []byte, now time.Time) (stale bool, e
 	return h.rows.Number != b.Rows, nil
 }
 
-// SetRows takes a host's rows. A row that isn't one of a session is dropped.
+// SetRows takes a host's rows. A row that isn't one of a session is dropped, and the others stay.
 func (r *Registry) SetRows(host string, data []byte) error {
 	var rows Rows
 	if len(data) > MostBytes {
@@ -159,51 +160,12 @@ func (r *Registry) SetRows(host string, data []byte) error {
 	if err := json.Unmarshal(data, &rows); err != nil {
 		return fmt.Errorf("read the rows of %s: %w", host, err)
 	}
-	rows.Sessions = slices.DeleteFunc(rows.Sessions[:min(len(rows.Sessions), MostRows)], func(s api.Session) bool { return !sound(s) })
-	rows.Pending = rows.Pending[:min(len(rows.Pending), MostRows)]
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if h := r.hosts[host]; h != nil {
 		h.rows, h.saved = rows, false
 	}
 	return nil
-}
-
-// sound says whether a row may be shown. People and scripts copy its name and ids into command lines, so a host mustn't
-// choose words there that a shell or a verb reads otherwise.
-func sound(s api.Session) bool {
-	if api.CheckName(s.Session) != nil || !isID(s.ID) || s.Parent != nil && !isID(*s.Parent) {
-		return false
-	}
-	if slices.ContainsFunc(s.Tags, func(t string) bool { return api.CheckTag(t) != nil }) {
-		return false
-	}
-	if s.Prompt == nil {
-		return true
-	}
-	prompt, ok := s.Prompt.(map[string]any)
-	for name, value := range prompt {
-		if slices.ContainsFunc(wordFields, func(field string) bool { return strings.EqualFold(name, field) }) {
-			text, is := value.(string)
-			ok = ok && is && isID(text)
-		}
-	}
-	return ok
-}
-
-// wordFields are the fields of a prompt that are copied into command lines. JSON is read into a Request without regard
-// to letter case, so they count in any.
-var wordFields = []string{"id", "prompt_id", "digest"}
-
-// isID says whether a text has the form of an id or a hash.
-func isID(text string) bool {
-	const most = 128
-	for i, r := range text {
-		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || i > 0 && strings.ContainsRune("._:-", r)) {
-			return false
-		}
-	}
-	return text != "" && len(text) <= most
 }
 
 // Host is one host; ok is false for one that isn't in the fleet.
@@ -242,6 +204,15 @@ type Saved struct {
 	Seen time.Time `json:"seen"` // when this was saved; it may have been seen later
 	Beat Beat      `json:"beat"`
 	Rows Rows      `json:"rows"`
+}
+
+// Encode writes the file. Its prompts keep their bytes.
+func (s Saved) Encode() ([]byte, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	err := e.Encode(s)
+	return out.Bytes(), err
 }
 
 // Seen is when each host was last heard of. It changes with each beat, so it is saved apart from the rest.

@@ -106,6 +106,7 @@ func TestWordsOfRows(t *testing.T) {
 		"its id in another case": {api.Session{ID: id, Prompt: map[string]any{"ID": evil}}, 0},
 		"two ids":                {api.Session{ID: id, Prompt: map[string]any{"id": "p1", "Id": evil}}, 0},
 		"a digest with a long s": {api.Session{ID: id, Prompt: map[string]any{"id": "p1", "dige\u017ft": evil}}, 0},
+		"a name twice":           {api.Session{ID: id, Prompt: json.RawMessage(`{"id":"p1","text":"a","text":"b"}`)}, 0},
 		"a text for a prompt":    {api.Session{ID: id, Prompt: evil}, 0},
 	} {
 		r := New()
@@ -117,6 +118,38 @@ func TestWordsOfRows(t *testing.T) {
 		if h, _ := r.Host("box2", time.Now()); len(h.Sessions) != c.want {
 			t.Errorf("%s: %d rows", name, len(h.Sessions))
 		}
+	}
+}
+
+// TestPromptsOfRows: a prompt goes through the gateway as its host wrote it, also when the gateway starts again, and a row
+// that can't be read keeps no other one out.
+func TestPromptsOfRows(t *testing.T) {
+	prompt := `{"id":"p1","schema":{"type":"object","properties":{"z":{"default":9007199254740993},"a":{"default":1e400,"title":"<b>"}},"required":[]}}`
+	r := New()
+	r.Admit("box2")
+	for name, odd := range map[string]string{"no object": `7`, "another type": `{"session":"odd","id":"b","cols":"wide"}`, "no prompt": `{"session":"odd","id":"b","prompt":[]}`} {
+		if err := r.SetRows("box2", []byte(`{"number":1,"sessions":[`+odd+`,{"session":"form","id":"a","prompt":`+prompt+`}]}`)); err != nil {
+			t.Fatal(err)
+		}
+		h, _ := r.Host("box2", time.Now())
+		if len(h.Sessions) != 1 || string(h.Sessions[0].Prompt.(json.RawMessage)) != prompt {
+			t.Errorf("beside a row that is %s: %s", name, encode(t, h.Sessions))
+		}
+	}
+	data, err := r.Unsaved()["box2"].Encode()
+	var saved Saved
+	if err == nil {
+		err = json.Unmarshal(data, &saved)
+	}
+	if err != nil || len(saved.Rows.Sessions) != 1 || string(saved.Rows.Sessions[0].Prompt.(json.RawMessage)) != prompt {
+		t.Errorf("saved: %s, %v", data, err)
+	}
+	if err := r.SetRows("box2", []byte("{\"sessions\":[{\"session\":\"form\",\"id\":\"a\",\"prompt\":{\"id\":\"p1\",\"text\":\"\x9b2J\"}},{\"session\":\"none\",\"id\":\"b\",\"prompt\":null}]}")); err != nil {
+		t.Fatal(err)
+	}
+	h, _ := r.Host("box2", time.Now())
+	if len(h.Sessions) != 2 || string(h.Sessions[0].Prompt.(json.RawMessage)) != "{\"id\":\"p1\",\"text\":\"\uFFFD2J\"}" || h.Sessions[1].Prompt != nil {
+		t.Errorf("bytes that aren't UTF-8, and no prompt: %s", encode(t, h.Sessions))
 	}
 }
 

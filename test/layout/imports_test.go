@@ -105,7 +105,7 @@ var arrows = map[string]string{
 	"fleet/relay":    "fleet/join keys sshd",
 	"fleet/ledger":   "api fleet/registry sessions/events",
 	"fleet/gateway":  "api fleet/conn fleet/invite fleet/join fleet/ledger fleet/realm fleet/registry fleet/relay keys",
-	"fleet/member":   "api fleet/conn fleet/invite fleet/join fleet/ledger fleet/registry keys sshd",
+	"fleet/member":   "agent api fleet/conn fleet/invite fleet/join fleet/ledger fleet/registry keys sshd",
 
 	// Programs.
 	"cmd/berth-hold":       "sessions/hold",
