@@ -341,8 +341,8 @@ func (f *Fold) contest() {
 		if r.Prompt.OnScreen && f.givesWay(d) {
 			r.Prompt.Ready = !d.Partial && f.due(agent.MoveAsk, agent.SourceScreen, f.m.Screen.Shown, EarlierWithin)
 		}
-		if r.Prompt.OnScreen && d != nil && ofWork(d) {
-			f.m.Shows = showsOf(r, d)
+		if r.Prompt.OnScreen && d != nil {
+			f.isShown(r, d)
 		}
 		r.Prompt.Contested = r.Hook == "" && f.disputed(r)
 		if r.Prompt.Contested {

@@ -47,6 +47,7 @@ func (l *look) hears(now time.Time) {
 
 // shows is what the prompt of a dialog of a call says, in digests.
 type shows struct {
+	ID    string   // the prompt's, which is another one when the text changes
 	About string   // the tool and the whole input
 	Said  []string // the paragraphs of the text
 	Size  [2]int   // of the screen
@@ -65,28 +66,36 @@ const undersKept = 4
 // coversCall reports whether an answer to the prompt would allow what it doesn't show, if it went to a dialog below. A program that rules
 // read isn't tried with a word, and its questions may go by themselves.
 func (f *Fold) coversCall(r *request) bool {
-	if _, ruled := f.driver.(agent.RulesNamer); ruled {
+	if _, ruled := f.driver.(agent.RulesNamer); ruled || len(f.m.Under) == 0 {
 		return false
 	}
-	now := showsOf(r, nil)
+	now := showsOf(r)
 	return slices.ContainsFunc(f.m.Under, func(u under) bool {
 		return u.below(f.now) && (u.About != now.About || slices.ContainsFunc(u.Said, func(said string) bool { return !slices.Contains(now.Said, said) }))
 	})
 }
 
-// showsOf is what the prompt says, and how its dialog is drawn.
-func showsOf(r *request, d *agent.Dialog) shows {
+// showsOf is what the prompt says.
+func showsOf(r *request) shows {
 	p := r.Prompt
-	s := shows{About: hashed(string(p.Type) + "\x00" + agent.Value(p.Tool) + "\x00" + p.FullInput)}
+	s := shows{ID: p.ID, About: hashed(string(p.Type) + "\x00" + agent.Value(p.Tool) + "\x00" + p.FullInput)}
 	for _, said := range strings.Split(alone(p), "\n\n") {
 		if said != onlyHook && said != "" {
 			s.Said = append(s.Said, lookOf(said))
 		}
 	}
-	if d != nil {
-		s.Cut, s.Size = d.Cut, size(d)
-	}
 	return s
+}
+
+// isShown keeps what the prompt of the dialog on the screen says.
+func (f *Fold) isShown(r *request, d *agent.Dialog) {
+	if !ofWork(d) || f.m.Look.Key != lookOf(f.m.Screen.Key) {
+		return
+	}
+	if f.m.Shows.ID != r.Prompt.ID {
+		f.m.Shows = showsOf(r)
+	}
+	f.m.Shows.Cut, f.m.Shows.Size = d.Cut, size(d)
 }
 
 // placesUnder keeps the last dialog of a call, if another one takes its place and no answer to it is known. Only a dialog that was a prompt

@@ -110,3 +110,27 @@ func TestDialogOfNoCall(t *testing.T) {
 		}
 	}
 }
+
+// TestNextByKeys: after a key of Berth's own the dialog that takes the place of another one is the next one.
+func TestNextByKeys(t *testing.T) {
+	for name, c := range map[string]struct {
+		press func(s *forgery, id string)
+		keyed bool
+	}{
+		"none":         {func(*forgery, string) {}, false},
+		"one of some":  {func(s *forgery, id string) { s.f.Pressed(id) }, true},
+		"the last one": {func(s *forgery, id string) { s.f.Answered(id, true) }, true},
+		"a client's":   {func(s *forgery, _ string) { s.f.Typed(s.step()) }, true},
+		"a message's":  {func(s *forgery, _ string) { s.f.TypedMessage(s.step()) }, false},
+	} {
+		s, next := newForgery(t), asksOfCommand("List", "ls")
+		s.show(asksOfCommand("Makes", "touch hidden.txt"))
+		c.press(s, s.f.Status().Request.ID)
+		s.show(next)
+		s.pass(3 * time.Second)
+		s.show(next)
+		if p := s.find("ls"); p == nil || s.keyed(p.ID, next.Dialog) != c.keyed {
+			t.Errorf("%s: it asks %+v", name, p)
+		}
+	}
+}
