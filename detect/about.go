@@ -91,18 +91,6 @@ func (f *Fold) uncalled(p *agent.Request) bool {
 	return ok && chooser.OnlyByCall(p)
 }
 
-// drawsElse reports whether the dialog, which names no tool, draws another call's input.
-func (f *Fold) drawsElse(d *agent.Dialog, call *agent.Request) bool {
-	chooser, ok := f.driver.(agent.CallChooser)
-	return ok && chooser.DrawsElse(d, call)
-}
-
-// ofTool reports whether the prompt's dialog may be about the call, by its tool.
-func (f *Fold) ofTool(r *request, d *agent.Dialog, c *call) bool {
-	chooser, ok := f.driver.(agent.CallChooser)
-	return c.Tool == r.Tool || r.Tool == "" && ok && chooser.Unnamed(c.Tool) && !chooser.DrawsElse(d, f.called(c))
-}
-
 // showUndrawn adds what no dialog draws of the reported tool's input to a prompt's text, once. A prompt whose
 // input it is shows it already.
 func (f *Fold) showUndrawn(p, reported *agent.Request) {

@@ -109,7 +109,7 @@ func (f *Fold) unasked(over ...call) {
 			late := joins && lines != "" && o.ID != c.ID && !o.Joined && !c.Joined // the permission of either may come, and lacks these lines
 			return o.Tool == c.Tool && o.Agent == c.Agent && o.Input == c.Input && o.Full == c.Full && f.undrawn(o.asks()) == lines && !late
 		}
-		alike := names && namer.DialogNames(c.Tool) || !names && leavesOut && c.Asks != nil
+		alike := names && (namer.DialogNames(c.Tool) || f.ofNoName(c.Tool)) || !names && leavesOut && c.Asks != nil
 		if !alike {
 			continue
 		}
@@ -117,26 +117,37 @@ func (f *Fold) unasked(over ...call) {
 			c.Look, c.Joined = f.oneLook(c.Look, m.Unasked[i].Look), true // it is several calls
 			m.Unasked = slices.Delete(m.Unasked, i, i+1)
 		}
-		c.Since = f.now
+		c.Since, c.Plain = f.now, f.ofNoName(c.Tool) && f.undrawn(f.called(&c)) == ""
 		m.Unasked = append(m.Unasked, c)
 		for len(m.Unasked) > unaskedKept || sizes(m.Unasked) > unaskedBytes {
-			f.crowdOut(names)
+			f.crowdOut()
 		}
 	}
 }
 
 // crowdOut forgets the oldest call that was reported as over: one that does no more than is drawn, if there is one, because
-// then it is known what was forgotten. A call whose dialog wasn't answered is the last to go.
-func (f *Fold) crowdOut(names bool) {
+// then it is known what was forgotten, or else one whose dialog names no tool, which only such dialogs may be about. A call
+// whose dialog wasn't answered is the last to go.
+func (f *Fold) crowdOut() {
 	m := &f.m
 	oldest := func(also func(c call) bool) int {
 		return slices.IndexFunc(m.Unasked, func(c call) bool { return f.isAnswered(c.Look) && also(c) })
 	}
-	i := oldest(func(c call) bool { return !names && f.undrawn(c.asks()) == "" })
-	if i >= 0 {
+	ofNoName := func(c call) bool { return f.ofNoName(c.Tool) }
+	i := oldest(f.drawsWhole)
+	if i < 0 {
+		i = oldest(ofNoName)
+	}
+	if i < 0 {
+		i = max(0, oldest(func(call) bool { return true }))
+	}
+	switch c := m.Unasked[i]; {
+	case f.drawsWhole(c):
 		m.Plain = f.now
-	} else {
-		i, m.Forgotten = max(0, oldest(func(call) bool { return true })), true
+	case ofNoName(c):
+		f.unpast(c.Tool)
+	default:
+		m.Forgotten = true
 	}
 	m.Unasked = slices.Delete(m.Unasked, i, i+1)
 }

@@ -63,8 +63,9 @@ type Fold struct {
 
 	comparedWith *agent.Dialog // the dialog of comparisons
 	comparisons  map[pastCall]comparison
-	drawnOn      *agent.Dialog                 // the dialog of drawnCalls
+	drawnOn      *agent.Dialog                 // the dialog of drawnCalls and drawnElse
 	drawnCalls   map[*agent.Request]*lookalike // by what the call asks; nil for one that the dialog isn't about
+	drawnElse    map[drawnCall]bool            // whether the dialog draws another call's input
 }
 
 // Result is what one fact, or the passing of time, has changed.

@@ -166,6 +166,7 @@ type call struct {
 	Joined                     bool           // no other permission changes what it asks
 	Moves                      bool           // it may change the folder that later commands run in
 	Used                       string         `json:",omitempty"` // its input as the agent uses it, from the report of its prompt
+	Plain                      bool           `json:",omitempty"` // it is among Unasked, its dialog names no tool, and draws all that it does
 }
 
 // pastCall is a call of the session log that was reported as over.
@@ -197,6 +198,9 @@ type tally struct {
 	By        string    // what the last answer was given to
 	At        time.Time // and when
 }
+
+// drawnCall is a call of an agent that doesn't say which of its calls it asks about.
+type drawnCall struct{ tool, input, used string }
 
 // comparison is how a logged call looks in a dialog.
 type comparison struct {

@@ -2,7 +2,6 @@ package detect
 
 import (
 	"encoding/json"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -102,9 +101,7 @@ func (f *Fold) looksLike(d *agent.Dialog, c *call) *lookalike {
 	if c.Asks == nil {
 		return nil
 	}
-	if f.drawnOn != d && !reflect.DeepEqual(f.drawnOn, d) {
-		f.drawnOn, f.drawnCalls = d, map[*agent.Request]*lookalike{}
-	}
+	f.onPicture(d)
 	done, ok := f.drawnCalls[c.Asks]
 	if !ok {
 		if p := c.asks(); f.driver.Match(d, p) != agent.NoMatch {
@@ -204,8 +201,11 @@ func (f *Fold) nameCalls(p *agent.Request, r *request, d *agent.Dialog) {
 	more := &request{Prompt: p.Clone(), Tool: r.Tool}
 	named := strings.Count(agent.Value(p.Text), mayAlso)
 	for _, c := range slices.Concat(f.m.Calls, f.m.Unasked) {
+		if !f.ofTool(more, d, &c) {
+			continue
+		}
 		call := f.called(&c)
-		if !f.ofTool(more, d, &c) || f.driver.Match(d, call) == agent.NoMatch || f.drawsAll(more, d, call) || !f.namesAlike(call) {
+		if f.driver.Match(d, call) == agent.NoMatch || f.drawsAll(more, d, call) || !f.namesAlike(call) {
 			continue
 		}
 		if named++; named > alikeShown {
@@ -213,7 +213,22 @@ func (f *Fold) nameCalls(p *agent.Request, r *request, d *agent.Dialog) {
 		}
 		addLines(more.Prompt, orAlso(f.undrawn(call)))
 	}
+	f.nameCrowded(more, d)
 	p.Text = more.Prompt.Text
+}
+
+// nameCrowded says so of a dialog without a tool's name that may be about a call that had no room.
+func (f *Fold) nameCrowded(r *request, d *agent.Dialog) {
+	if r.Tool != "" {
+		return
+	}
+	if !f.m.Plain.IsZero() && agent.Value(r.Prompt.Text) != agent.Value(f.driver.FromDialog(d).Text) {
+		addLines(r.Prompt, orAlso(""))
+	}
+	crowded := func(u forgotten) bool { return u.Tool == "" || f.ofTool(r, d, &call{Tool: u.Tool}) }
+	if slices.ContainsFunc(f.m.Crowded, crowded) {
+		addLines(r.Prompt, hadNoRoom)
+	}
 }
 
 // learnAlike does that to the prompts on the screen. The result is another prompt. While a hook waits beside the dialog, it takes
@@ -280,7 +295,7 @@ func (f *Fold) drawsCalls() {
 		return shown.match != agent.NoMatch || shown.mayHide
 	}
 	f.eachCall(func(c *call) {
-		if f.looksLike(d, c) != nil || logs && c.Logged != "" && logged(pastCall{Tool: c.Tool, Input: c.Logged}) || names && f.driver.Match(d, f.called(c)) != agent.NoMatch {
+		if f.looksLike(d, c) != nil || logs && c.Logged != "" && logged(pastCall{Tool: c.Tool, Input: c.Logged}) || names && f.mayDraw(d, c) {
 			c.Look = m.Look.Key
 		}
 	})

@@ -19,7 +19,7 @@ func (Driver) Likeness(asked, call *agent.Fact) int {
 	return likeness(asked.Request, call.Tool, call.Input)
 }
 
-// OnlyByCall: what the dialog of a change, or of a server's or found tool, leaves out is only in its call.
+// OnlyByCall: what the dialog of a change, or of a server's or found tool, leaves out, or of a page to fetch, is only in its call.
 func (d Driver) OnlyByCall(asked *agent.Request) bool {
 	tool := agent.Value(asked.Tool)
 	return asked.Type == agent.PromptPermission && len(asked.Raw) == 0 && (tooling.Changes(tool) || d.Unnamed(tool))

@@ -2,8 +2,10 @@ package gemini
 
 import (
 	"encoding/json"
+	"strings"
 
 	"berth/agent"
+	"berth/agent/drawn"
 	"berth/agent/forks"
 )
 
@@ -28,4 +30,25 @@ func drawnOfFetch(input json.RawMessage) string {
 		return "Fetch " + url
 	}
 	return in.Words("prompt")
+}
+
+// What the dialog of a page to fetch draws below the call's field.
+var belowFetch = []string{"URLs to fetch:", "Do you want to proceed?"}
+
+// drawsElseToFetch reports whether the dialog draws another field than that of such a call. Gemini renders the field as Markdown: of one
+// that it may draw with other letters nothing is known.
+func drawsElseToFetch(dialog *agent.Dialog, input json.RawMessage) bool {
+	field := drawnOfFetch(input)
+	odd := func(r rune) bool { return r != '\n' && (r < ' ' || r > '~' || strings.ContainsRune(`\$<`, r)) }
+	if strings.ContainsFunc(field, odd) {
+		return false
+	}
+	letters := func(text string) string { return drawn.Letters(plainText(text)) }
+	body := letters(dialog.Body)
+	for _, below := range belowFetch {
+		if strings.Contains(body, letters(field+below)) {
+			return false
+		}
+	}
+	return true
 }

@@ -102,10 +102,10 @@ func TestCallReportedOver(t *testing.T) {
 	}
 }
 
-// TestManyCallsReportedOver: a long turn reads hundreds of files, which no dialog asks about. A dialog after them is
-// answered.
+// TestManyCallsReportedOver: a long turn reads hundreds of files, which no dialog asks about, or calls a server's tool, whose dialogs name no
+// tool. A dialog after them is answered.
 func TestManyCallsReportedOver(t *testing.T) {
-	for tool, answered := range map[string]bool{"read_file": true, "run_shell_command": false} {
+	for tool, answered := range map[string]bool{"read_file": true, serverTool: true, "web_fetch": true, "run_shell_command": false} {
 		s := tell(t)
 		s.begin(1000)
 		for i := range 300 {

@@ -22,7 +22,7 @@ const (
 
 // Unnamed reports whether Berth reads no name of this tool from its dialog.
 func (Driver) Unnamed(tool string) bool {
-	return strings.HasPrefix(tool, ofServer) || strings.HasPrefix(tool, ofFound)
+	return strings.HasPrefix(tool, ofServer) || strings.HasPrefix(tool, ofFound) || tool == toolFetch
 }
 
 // titleOther starts the title of a notification about a tool that has no dialog of its own.
@@ -70,6 +70,9 @@ func (d Driver) DrawsElse(dialog *agent.Dialog, call *agent.Request) bool {
 	tool := agent.Value(call.Tool)
 	if !d.Unnamed(tool) || dialog.Cut {
 		return false
+	}
+	if tool == toolFetch {
+		return drawsElseToFetch(dialog, call.Raw)
 	}
 	head := ""
 	for _, row := range dialog.Lines {

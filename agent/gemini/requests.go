@@ -113,16 +113,16 @@ func (d Driver) Names(asked, call *agent.Fact) *agent.Request {
 	case r.Type == agent.PromptPlan:
 		r.Input = nil
 		setPlan(r, call.Input)
-	case d.Unnamed(call.Tool) && r.Input != nil:
-		if !sameInput(r.FullInput, string(call.Input)) {
-			return nil
-		}
 	case r.Tool != nil && *r.Tool == toolShell && r.Input != nil:
 		if strings.TrimSpace(in.Command) != strings.TrimSpace(r.FullInput) {
 			return nil
 		}
 	case r.Tool != nil && *r.Tool == toolFetch:
 		if drawnOfFetch(call.Input) != r.FullInput {
+			return nil
+		}
+	case d.Unnamed(call.Tool) && r.Input != nil:
+		if !sameInput(r.FullInput, string(call.Input)) {
 			return nil
 		}
 	case len(r.Options) == len(editing):
@@ -147,7 +147,7 @@ func (d Driver) Names(asked, call *agent.Fact) *agent.Request {
 
 // named reports whether each notification about the tool names it.
 func (d Driver) named(tool string) bool {
-	return d.Unnamed(tool) || d.DialogNames(tool) || slices.Contains([]string{toolAsk, toolPlan, toolFetch}, tool)
+	return d.Unnamed(tool) || d.DialogNames(tool) || slices.Contains([]string{toolAsk, toolPlan}, tool)
 }
 
 // DialogNames: tools has the tools that a dialog names.
@@ -156,8 +156,8 @@ func (Driver) DialogNames(tool string) bool {
 }
 
 // NamesAlike: a long path is drawn without its folders, and blanks are drawn like others, so changes of files with one name look alike.
-// A call with characters that aren't drawn isn't named, and none with more than its lines show. Those of servers' and found tools are drawn
-// without such characters.
+// A call with characters that aren't drawn isn't named, and none with more than its lines show. Those of servers' and found tools, and of
+// fetched pages, have all in their lines.
 func (d Driver) NamesAlike(tool, undrawn string) bool {
 	if d.Unnamed(tool) {
 		return true
