@@ -20,6 +20,12 @@ const anyShell = "shell: chosen by the subagent, and not known here"
 // noShell is in the text of any other command that no call in the session log has.
 const noShell = "shell: not known here, because the session log has no call of this command"
 
+// noFolder follows these lines where only a dialog shows the command. Without it, no line about the folder would mean the session's.
+const noFolder = "workdir: not known here, because no hook has asked about this command"
+
+// hookFolder follows them where a hook reports the command: no call in the session log confirms the hook's folder.
+const hookFolder = "workdir: reported by a hook alone, which another process can have sent"
+
 // usual are values that do the same as no field.
 var usual = map[string]string{"login": "true", "tty": "false"}
 
@@ -74,12 +80,20 @@ func (Driver) WithLogged(asked, logged *agent.Request) json.RawMessage {
 	return withChosen(asked.Raw, fields)
 }
 
-// Uncompleted says that the shell isn't known.
+// Uncompleted says that the shell isn't known, and what is known of the folder.
 func (Driver) Uncompleted(asked *agent.Request) string {
 	if agent.Value(asked.Tool) != toolCommand || ofSubagent(asked) {
 		return ""
 	}
-	return noShell
+	return noShell + "\n" + folderOf(asked)
+}
+
+// folderOf says how the folder is known of a command that no call in the session log has.
+func folderOf(p *agent.Request) string {
+	if len(p.Raw) == 0 {
+		return noFolder
+	}
+	return hookFolder
 }
 
 // ofSubagent reports whether the prompt's text says that a subagent chose the shell.

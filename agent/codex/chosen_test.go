@@ -86,8 +86,8 @@ func inThread(name string) *agent.Reading {
 	return draw("  \x1b[1mWould you like to run the following command?\x1b[22m\n\n  Thread: "+name+"\n\n  Environment: local\n\n  Reason: May I?\n\n  $ ls\n\n\n› 1. Yes, proceed (y)\n  2. No, and tell Codex what to do differently (esc)\n\n  Press enter to confirm or esc to cancel or o to open thread", -1, 0)
 }
 
-// TestShellOfASubagent: the log of a subagent isn't read. Its command's prompt says that the shell isn't known, also once the hook is
-// gone, at the dialog in its own thread and in that of the main agent.
+// TestShellOfASubagent: the log of a subagent isn't read. Its command's prompt says that the shell isn't known, and that nothing confirms
+// the hook's folder, also once the hook is gone, at the dialog in its own thread and in that of the main agent.
 func TestShellOfASubagent(t *testing.T) {
 	for _, name := range []string{"", "Agent (315f90306526)", "Agent\n  (315f90306526)"} {
 		s := newRun(t)
@@ -96,20 +96,20 @@ func TestShellOfASubagent(t *testing.T) {
 		}
 		s.event("PreToolUse", ofSub+`,"tool_use_id":"2","tool_input":{"command":"ls"}`)
 		s.subRequests("7")
-		if got := s.held("7"); got != unknown {
+		if got := s.held("7"); got != unknown+hookFolder {
 			t.Errorf("the hook waits for %q", got)
 		}
 		told := s.f.Status().Request.ID
 		s.release("7")
 		p := s.dialog()
-		if all := s.answerable(); !slices.Equal(all, []string{unknown}) || p.ID != told {
+		if all := s.answerable(); !slices.Equal(all, []string{unknown + hookFolder}) || p.ID != told {
 			t.Errorf("in the thread %q a key answers %q", name, all)
 		}
 	}
 }
 
 // TestShellInAnotherThread: no hook reports the call of another thread's dialog, or only an equal call of the main agent. Its prompt says
-// that the shell isn't known. A reason with such a row makes no thread.
+// that neither the shell nor the folder is known. A reason with such a row makes no thread.
 func TestShellInAnotherThread(t *testing.T) {
 	for name, before := range map[string]func(s *run){
 		"no hook":             func(s *run) {},
@@ -123,7 +123,7 @@ func TestShellInAnotherThread(t *testing.T) {
 		for range 4 {
 			s.dialog()
 		}
-		if all := s.answerable(); len(all) != 1 || !strings.Contains(all[0], "\n"+unknown) {
+		if all := s.answerable(); len(all) != 1 || !strings.Contains(all[0], "\n"+unknown+noFolder) {
 			t.Errorf("%s: a key answers %q", name, all)
 		}
 	}

@@ -100,7 +100,7 @@ func (e *event) facts(f agent.Fact) []agent.Fact {
 			f.Input = withoutReason(e.Input)
 		}
 		if e.Agent != "" && e.Tool == toolCommand {
-			f.Request.Text = agent.Pointer(strings.TrimPrefix(agent.Value(f.Request.Text)+"\n"+anyShell, "\n"))
+			f.Request.Text = agent.Pointer(strings.TrimPrefix(agent.Value(f.Request.Text)+"\n"+anyShell+"\n"+hookFolder, "\n"))
 		}
 	case "PreModelRequest":
 		// Codex calls the model again: all its tool calls have ended, and so has a failed attempt.

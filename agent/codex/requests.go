@@ -189,7 +189,7 @@ func fillPermission(r *agent.Request, dialog *agent.Dialog) {
 	case len(r.Raw) == 0 && dialog.Tool == toolCommand:
 		r.Text = agent.Pointer(strings.TrimSpace(dialogText(dialog) + "\n\n" + notDrawn))
 		if _, inThread := ofCall(strings.Split(dialog.Body, "\n")); inThread {
-			r.Text = agent.Pointer(*r.Text + "\n\n" + anyShell)
+			r.Text = agent.Pointer(*r.Text + "\n\n" + anyShell + "\n" + folderOf(r))
 		}
 	case len(r.Raw) == 0 && asksForTool.MatchString(dialog.Title):
 		r.Text = agent.Pointer(strings.TrimSpace(dialogText(dialog) + "\n\n" + oneBlank))

@@ -7,7 +7,11 @@ import (
 	"berth/agent"
 )
 
-const noShell = "\n\nshell: not known here, because the session log has no call of this command"
+const (
+	noShell    = "\n\nshell: not known here, because the session log has no call of this command"
+	noFolder   = "\nworkdir: not known here, because no hook has asked about this command"
+	hookFolder = "\nworkdir: reported by a hook alone, which another process can have sent"
+)
 
 // asksFor is the hook of a command, which waits as 7. read: the session log was read up to that hook.
 func (s *run) asksFor(command string, read bool) {
@@ -18,10 +22,10 @@ func (s *run) asksFor(command string, read bool) {
 }
 
 // TestRewrittenCommand: a hook of the user's rewrites commands, so that the session log has another one than Codex asks about. The prompt
-// says that the shell isn't known, by hook, at its dialog, after the server was killed, and where no hook reports it. A command that the
+// says that the shell isn't known, nor surely the folder, by hook, at its dialog, after the server was killed, and where no hook reports it. A command that the
 // log has needs no such line.
 func TestRewrittenCommand(t *testing.T) {
-	for command, want := range map[string]string{"rtk ls": noShell, "ls": ""} {
+	for command, want := range map[string]string{"rtk ls": noShell + hookFolder, "ls": ""} {
 		for _, order := range []string{"lh", "lhr", "lfht", "flht", "lft"} {
 			s := newRun(t)
 			s.asks = asksToRun(command)
@@ -44,7 +48,7 @@ func TestRewrittenCommand(t *testing.T) {
 				t.Errorf("%s, %s: the hook waits for %q", command, order, got)
 			}
 			if order == "lft" && command != "ls" {
-				in = want
+				in = noShell + noFolder
 			}
 			s.release("7")
 			s.dialog()
@@ -62,7 +66,7 @@ func TestRewrittenCommand(t *testing.T) {
 				}
 				s.dialog()
 			}
-			if all := s.answerable(); !slices.Equal(all, []string{map[string]string{"": inSh, noShell: noShell}[want]}) {
+			if all := s.answerable(); !slices.Equal(all, []string{map[string]string{"ls": inSh, "rtk ls": noShell + noFolder}[command]}) {
 				t.Errorf("%s, %s: a key answers %q", command, order, all)
 			}
 		}

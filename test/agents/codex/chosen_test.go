@@ -75,6 +75,8 @@ func TestShellOfALongCall(t *testing.T) {
 	}
 }
 
+const byHook = "workdir: reported by a hook alone, which another process can have sent"
+
 // TestShellOfASubagent: Berth doesn't read the log that has the shell of a subagent's command. The prompt says so, by hook and at the
 // dialog, which Codex draws with the subagent's name.
 func TestShellOfASubagent(t *testing.T) {
@@ -93,7 +95,7 @@ func TestShellOfASubagent(t *testing.T) {
 					t.Errorf("%v: it shows %s", err, screen)
 				}
 			}
-			if !strings.HasSuffix(p.Text, "\nshell: chosen by the subagent, and not known here") {
+			if !strings.HasSuffix(p.Text, "\nshell: chosen by the subagent, and not known here\n"+byHook) {
 				t.Errorf("it asks %q", p.Text)
 			}
 			l.Respond(way, "accepted", words...)
@@ -125,7 +127,7 @@ func TestShellOfARewrittenCommand(t *testing.T) {
 			words = append([]string{"--takeover"}, words...)
 			p = l.PromptUntil("at its dialog", func(now testbed.Shown) bool { return now.ID == p.ID && now.Ready && now.Channel == way })
 		}
-		if p.Input != ": rtk; touch "+way+".txt" || p.Text != "May it?\n\nshell: not known here, because the session log has no call of this command" {
+		if p.Input != ": rtk; touch "+way+".txt" || p.Text != "May it?\n\nshell: not known here, because the session log has no call of this command\n"+byHook {
 			t.Errorf("it asks %q, %q", p.Input, p.Text)
 		}
 		l.Respond(way, "accepted", words...)
