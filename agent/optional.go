@@ -267,6 +267,15 @@ type CallCompleter interface {
 	Uncompleted(asked *Request) string
 }
 
+// ThreadShower is a Driver whose agent shows another thread than the main one once a person has opened it, such as a subagent's. There it
+// draws that thread's dialogs as it draws the main one's.
+type ThreadShower interface {
+	// InThread reports whether the dialog says that it is of another thread than the open one.
+	InThread(d *Dialog) bool
+	// Opened says what isn't known of the permission if its dialog is of another thread than the main one; empty if the text says so.
+	Opened(p *Request) string
+}
+
 // CallLogReader is a Driver whose agent writes each call of a tool to its session log when it asks
 // about it, or up to half a second later.
 type CallLogReader interface {

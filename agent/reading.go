@@ -11,6 +11,7 @@ type Reading struct {
 	Retry    *Activity
 	Footer   string
 	Mode     string // what the agent may do unasked, as the footer shows it (see Fact.Mode); empty if it doesn't
+	Thread   Thread // whose conversation is open, if the screen shows that
 	Stashed  bool   // a draft is stashed
 	GoesOn   bool   // after a limit the agent goes on by itself
 	// Queued are the messages that the agent keeps for the end of the turn, as far as the screen
@@ -34,6 +35,15 @@ type Reading struct {
 func (r *Reading) Bare() bool {
 	return r != nil && r.Composer != nil && r.Dialog == nil && r.Busy == "" && len(r.Queued) == 0
 }
+
+// Thread says whose conversation an agent shows that has several.
+type Thread string
+
+// The threads that may be open.
+const (
+	ThreadMain  Thread = "main"
+	ThreadOther Thread = "other" // a subagent's
+)
 
 // ComposerMode is what the composer does with a text.
 type ComposerMode string

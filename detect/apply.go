@@ -109,6 +109,7 @@ func (f *Fold) take(fact *agent.Fact) {
 	if fact.Kind == agent.ConversationStarted || fact.Kind == agent.TurnStarted || fact.Kind == agent.ToolStarted {
 		m.Hooked, m.Logs = m.Hooked || fact.Source == agent.SourceHook, m.Logs || fact.Source == agent.SourceLog
 	}
+	m.Threads = m.Threads || fact.Agent != ""
 	switch fact.Kind {
 	case agent.ConversationStarted:
 		f.ready(fact.Source, fact.Cause)
@@ -232,6 +233,7 @@ func (f *Fold) screenShows(r *agent.Reading) {
 	}
 	f.placed(r.Dialog)
 	f.modeShown(r)
+	f.threads(r)
 	if s.Reading == nil || !reflect.DeepEqual(s.Reading, r) {
 		s.Changed = f.now
 	}

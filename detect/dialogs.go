@@ -373,6 +373,7 @@ func (f *Fold) seen() {
 		}
 	}
 	f.nameAlike(p, &request{Prompt: p, Tool: fact.Tool}, d)
+	f.nameThread(p, d)
 	f.addUndrawn(p, d)
 	r := f.open(p, &fact, false)
 	r.AfterTurn = d.AfterTurn

@@ -92,6 +92,10 @@ type prompts struct {
 	Explanations []explanation // what calls add to their permissions
 	Unexplained  time.Time     // when one of them had no room
 
+	Threads bool      `json:",omitempty"` // the agent has several: see agent.ThreadShower
+	MainAt  time.Time `json:",omitzero"`  // until when the screen has last shown that the main one is open
+	KeyAt   time.Time `json:",omitzero"`  // when a person last pressed a key, which may have opened another one
+
 	Hooked bool // hooks report what the agent does
 	Logs   bool // the session log has reported a turn or a call
 }

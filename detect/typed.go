@@ -10,6 +10,7 @@ import (
 // stays, it may be the next one when that would look the same.
 func (f *Fold) Typed(now time.Time) Result {
 	f.begin(now)
+	f.m.KeyAt = now
 	f.typedAt(now)
 	return f.pressed(now)
 }

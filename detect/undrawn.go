@@ -187,6 +187,17 @@ func (f *Fold) nameAlike(p *agent.Request, r *request, d *agent.Dialog) {
 	}
 }
 
+// nameThread adds to the prompt's text that its dialog may be another thread's.
+func (f *Fold) nameThread(p *agent.Request, d *agent.Dialog) {
+	t, ok := f.driver.(agent.ThreadShower)
+	if !ok || !f.elsewhere() || p.Type != agent.PromptPermission || t.InThread(d) {
+		return
+	}
+	if unknown := t.Opened(p); unknown != "" {
+		addLines(p, mayAlso+unknown)
+	}
+}
+
 // namesAlike reports whether a prompt names this call, for an agent that doesn't say which of its calls a dialog is about.
 func (f *Fold) namesAlike(call *agent.Request) bool {
 	a, ok := f.driver.(agent.AlikeNamer)
@@ -244,6 +255,7 @@ func (f *Fold) learnAlike() {
 		if f.nameAlike(more, r, d); f.comesAfterHook(r, d) {
 			addLines(more, onlyHook)
 		}
+		f.nameThread(more, d)
 		f.renewWith(r, more)
 	}
 }

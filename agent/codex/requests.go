@@ -188,7 +188,7 @@ func fillPermission(r *agent.Request, dialog *agent.Dialog) {
 		r.Text = agent.Pointer(dialog.Body)
 	case len(r.Raw) == 0 && dialog.Tool == toolCommand:
 		r.Text = agent.Pointer(strings.TrimSpace(dialogText(dialog) + "\n\n" + notDrawn))
-		if _, inThread := ofCall(strings.Split(dialog.Body, "\n")); inThread {
+		if (Driver{}).InThread(dialog) {
 			r.Text = agent.Pointer(*r.Text + "\n\n" + anyShell + "\n" + folderOf(r))
 		}
 	case len(r.Raw) == 0 && asksForTool.MatchString(dialog.Title):

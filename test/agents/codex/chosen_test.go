@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"berth/test/agents/modelapi"
 	"berth/test/agents/testbed"
@@ -105,6 +106,41 @@ func TestShellOfASubagent(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestOpenedThread: a person opens the thread of a subagent whose hooks don't run. Codex draws its command without the thread's name. The
+// main agent has run the same command, and the prompt says that the shell and the folder may be others.
+func TestOpenedThread(t *testing.T) {
+	l := newLab(t, Ready())
+	l.Is("idle")
+	const second = "touch second.txt && echo second" // of the subagent too
+	in := map[string]any{"cmd": second, "sandbox_permissions": "require_escalated", "justification": "The lab wants to run " + second}
+	l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{modelapi.Say(modelapi.Tool("exec_command", in)), modelapi.Say(modelapi.Text("Finished."))}})
+	l.Nudge("please make it")
+	l.Respond("hook", "accepted", "--prompt", l.PromptUntil("by its hook", func(p testbed.Shown) bool { return p.Tool == "Bash" }).ID, "accept")
+	l.Is("idle")
+	l.Attach()
+	l.Nudge("MOCK: agent MOCK: bash2", "--takeover")
+	drawn := func(command string) func(p testbed.Shown) bool {
+		return func(p testbed.Shown) bool { return p.Ready && p.OnScreen && p.Channel == "keys" && p.Input == command }
+	}
+	l.PromptUntil("about the first command", drawn("touch first.txt && echo first"))
+	hold, err := filepath.Glob(filepath.Join(l.Dir, "state", "sessions", "*", "berth-hold"))
+	if err != nil || len(hold) != 1 {
+		t.Fatalf("%v: %q", err, hold)
+	}
+	check(t, os.Chmod(hold[0], 0o600))
+	l.Call("keys", l.Name, "--takeover", "o")
+	time.Sleep(time.Second) // a key that comes sooner is lost
+	if screen, err := l.Screen(l.Ctx); err != nil || strings.Contains(screen, "Thread: Agent") {
+		t.Errorf("%v: it shows %s", err, screen)
+	}
+	l.Call("keys", l.Name, "--takeover", "y")
+	p := l.PromptUntil("about the second command", drawn(second))
+	if want := "The dialog may be that of a call in a thread that was opened at the terminal."; !strings.Contains(p.Text, want) {
+		t.Errorf("it asks %q", p.Text)
+	}
+	l.Respond("keys", "accepted", "--takeover", "--prompt", p.ID, "accept")
 }
 
 // TestShellOfARewrittenCommand: a hook of the user's rewrites each command, so no call in the log is the one that Codex asks about. The
