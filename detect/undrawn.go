@@ -446,9 +446,9 @@ func (f *Fold) nameUncompleted(p *agent.Request) {
 	}
 }
 
-// nameUnlogged does that of a permission that was only seen.
+// nameUnlogged does that of a permission that was only seen. Without hooks the log's path isn't known, so no log has its call.
 func (f *Fold) nameUnlogged(p *agent.Request, d *agent.Dialog) {
-	if f.m.Logs && p.Type == agent.PromptPermission && !f.logsDrawn(d) {
+	if p.Type == agent.PromptPermission && !f.logsDrawn(d) {
 		f.nameUncompleted(p)
 	}
 }

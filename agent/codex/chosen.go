@@ -18,10 +18,10 @@ var chosen = []string{"shell", "login", "tty"}
 const anyShell = "shell: chosen by the subagent, and not known here"
 
 // noShell is in the text of any other command that no call in the session log has.
-const noShell = "shell: not known here, because the session log has no call of this command"
+const noShell = "shell: not known here, because Berth has read no call of this command in a session log"
 
 // noFolder follows these lines where only a dialog shows the command. Without it, no line about the folder would mean the session's.
-const noFolder = "workdir: not known here, because no hook has asked about this command"
+const noFolder = "workdir: not known here, because no hook has reported this dialog"
 
 // hookFolder follows them where a hook reports the command: no call in the session log confirms the hook's folder.
 const hookFolder = "workdir: reported by a hook alone, which another process can have sent"

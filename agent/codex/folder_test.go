@@ -75,7 +75,7 @@ func TestTwoFolders(t *testing.T) {
 // TestFolderBesideADialog: where a dialog shows a hook's command in part, or may show another one, the
 // prompt is the dialog as it is drawn, with the folder that the hook reported, before the dialog or after.
 func TestFolderBesideADialog(t *testing.T) {
-	const want = "May I?\n\nPermission rule: network\n\nworkdir: \"/srv/more\""
+	const want = "May I?\n\nPermission rule: network" + noShell + noFolder + "\n\nworkdir: \"/srv/more\""
 	r := draw("  \x1b[1mWould you like to run the following command?\x1b[22m\n\n  Reason: May I?\n\n  Permission rule: network\n\n  $ ls\n\n\n› 1. Yes, proceed (y)\n  2. No, and tell Codex what to do differently (esc)\n\n  Press enter to confirm or esc to cancel", -1, 0)
 	s := newSeen()
 	s.ask(t, "", "/srv/more")

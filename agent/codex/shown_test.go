@@ -176,7 +176,7 @@ func drawnText(p *agent.Request) string {
 // says so. One that a hook reported has them.
 func TestWhatIsNotDrawn(t *testing.T) {
 	r := draw("  \x1b[1mWould you like to run the following command?\x1b[22m\n\n  Reason: May I?\n\n  $ rm build/"+answers, -1, 0)
-	if p := newSeen().show(r); text(p.Text) != "May I?\n\n"+notDrawn {
+	if p := newSeen().show(r); text(p.Text) != "May I?\n\n"+notDrawn+noShell+noFolder {
 		t.Errorf("seen: %q", text(p.Text))
 	}
 	s := newSeen()

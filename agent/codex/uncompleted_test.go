@@ -3,13 +3,15 @@ package codex_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"berth/agent"
+	"berth/agent/codex"
 )
 
 const (
-	noShell    = "\n\nshell: not known here, because the session log has no call of this command"
-	noFolder   = "\nworkdir: not known here, because no hook has asked about this command"
+	noShell    = "\n\nshell: not known here, because Berth has read no call of this command in a session log"
+	noFolder   = "\nworkdir: not known here, because no hook has reported this dialog"
 	hookFolder = "\nworkdir: reported by a hook alone, which another process can have sent"
 )
 
@@ -69,6 +71,23 @@ func TestRewrittenCommand(t *testing.T) {
 			if all := s.answerable(); !slices.Equal(all, []string{map[string]string{"ls": inSh, "rtk ls": noShell + noFolder}[command]}) {
 				t.Errorf("%s, %s: a key answers %q", command, order, all)
 			}
+		}
+	}
+}
+
+// TestCommandWithoutHooks: no hook reports anything, so no session log is known either. The prompt of a command says that neither its
+// shell nor its folder is known, also where Codex says that it asks long before it draws the dialog.
+func TestCommandWithoutHooks(t *testing.T) {
+	for _, waits := range []time.Duration{0, 100 * time.Millisecond, 5 * time.Second} {
+		s := &run{seen: newSeen(), t: t, asks: asksInSomeFolder()}
+		if waits > 0 {
+			s.apply(codex.Driver{}.OSC(7501, "state=blocked:kind=permission:app=codex")...)
+			s.now = s.now.Add(waits)
+			s.f.Tick(s.now)
+		}
+		s.dialog()
+		if all := s.answerable(); !slices.Equal(all, []string{noShell + noFolder}) {
+			t.Errorf("after %s a key answers %q", waits, all)
 		}
 	}
 }

@@ -143,6 +143,26 @@ func TestOpenedThread(t *testing.T) {
 	l.Respond("keys", "accepted", "--takeover", "--prompt", p.ID, "accept")
 }
 
+// TestCommandWithoutHooks: without hooks Berth doesn't know the session log. The prompt of a command says that neither its shell nor its
+// folder is known.
+func TestCommandWithoutHooks(t *testing.T) {
+	l := newLab(t, Ready(), agent.NoHooks...)
+	l.Is("idle")
+	check(t, os.Mkdir(filepath.Join(l.Workspace, "other"), 0o755))
+	in := map[string]any{"cmd": "touch made.txt", "sandbox_permissions": "require_escalated", "justification": "May it?", "shell": "sh", "workdir": "other"}
+	l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{modelapi.Say(modelapi.Tool("exec_command", in)), modelapi.Say(modelapi.Text("Finished."))}})
+	l.Nudge("please make it")
+	p := l.PromptUntil("at its dialog", func(p testbed.Shown) bool { return p.Ready && p.OnScreen })
+	if !strings.Contains(p.Text, "\n\nshell: not known here, ") || !strings.Contains(p.Text, "\nworkdir: not known here, ") {
+		t.Errorf("it asks %q", p.Text)
+	}
+	l.Respond("keys", "accepted", "--prompt", p.ID, "accept")
+	l.Is("idle")
+	if !l.Made("other/made.txt") {
+		t.Error("accepted, and it did not run")
+	}
+}
+
 // TestShellOfARewrittenCommand: a hook of the user's rewrites each command, so no call in the log is the one that Codex asks about. The
 // first id of the prompt says that the shell isn't known, also at the dialog.
 func TestShellOfARewrittenCommand(t *testing.T) {
@@ -163,7 +183,7 @@ func TestShellOfARewrittenCommand(t *testing.T) {
 			words = append([]string{"--takeover"}, words...)
 			p = l.PromptUntil("at its dialog", func(now testbed.Shown) bool { return now.ID == p.ID && now.Ready && now.Channel == way })
 		}
-		if p.Input != ": rtk; touch "+way+".txt" || p.Text != "May it?\n\nshell: not known here, because the session log has no call of this command\n"+byHook {
+		if p.Input != ": rtk; touch "+way+".txt" || p.Text != "May it?\n\nshell: not known here, because Berth has read no call of this command in a session log\n"+byHook {
 			t.Errorf("it asks %q, %q", p.Input, p.Text)
 		}
 		l.Respond(way, "accepted", words...)
