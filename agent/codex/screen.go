@@ -127,7 +127,7 @@ func (s *screen) footer(r *agent.Reading, end int) {
 		}
 	}
 	r.Footer = strings.Join(lines, "\n")
-	r.Thread = openThread(r.Footer)
+	r.Thread = openThread(lines)
 }
 
 // interruptHint is the end of the line of work. A part of it is dim; no text in the conversation

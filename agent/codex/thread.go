@@ -8,20 +8,30 @@ import (
 	"berth/agent/pattern"
 )
 
-// mainThread is the end of the footer's first row while the main thread is open and there are others.
+// mainThread is the end of the footer's status while the main thread is open and there are others.
 const mainThread = " · Main [default]"
 
-// threadName matches the end of that row while any of several threads is open: a subagent's name and its kind. The row's
-// other parts are before it.
+// threadName matches that end while any of several threads is open: a subagent's name and its kind. The status has the
+// conversation's title before it, which the model chooses.
 var threadName = pattern.New(` · [^·]+ \[[^\]]+\]$`)
 
-// openThread is the thread that the footer names.
-func openThread(footer string) agent.Thread {
-	row, _, _ := strings.Cut(footer, "\n")
+// inSide is in the row of hints below the status while a side conversation is open.
+const inSide = " · Side from "
+
+// openThread is the thread that the footer names. A narrow screen breaks the status into several rows.
+func openThread(footer []string) agent.Thread {
+	last := len(footer) - 1
+	if last >= 0 && strings.Contains(footer[last], inSide) {
+		return agent.ThreadOther
+	}
+	if last >= 0 && !strings.HasSuffix(footer[last], "]") { // the hints
+		footer = footer[:last]
+	}
+	status := strings.Join(footer, " ")
 	switch {
-	case strings.HasSuffix(row, mainThread):
+	case strings.HasSuffix(status, mainThread):
 		return agent.ThreadMain
-	case threadName.MatchString(row):
+	case threadName.MatchString(status):
 		return agent.ThreadOther
 	}
 	return ""

@@ -13,14 +13,20 @@ const inOpened = "\n\nThe dialog may be that of a call in a thread that was open
 
 // named is a composer whose footer names the open thread so.
 func named(thread string) *agent.Reading {
-	return draw(hint+"\n  mock-model default · ~/work · Lab"+thread+"\n  ← for agents · ? for shortcuts\n", 0, 2)
+	return draw(hint+"\n  mock-model default · ~/work · Lab"+thread, 0, 2)
 }
 
-// TestOpenThread: the footer names the open thread, if Codex has several.
+// TestOpenThread: the footer names the open thread, if Codex has several. The model chooses the conversation's title before the name.
 func TestOpenThread(t *testing.T) {
+	const hints = "\n  ← for agents · ? for shortcuts"
 	for footer, want := range map[string]agent.Thread{
-		"": "", " · Main [default]": agent.ThreadMain, " · Bohr [default]": agent.ThreadOther, " · Main [default] · Bohr [my kind]": agent.ThreadOther,
-		" · Main [default] · Boh…": "", " · Main [default] more": "",
+		hints: "", "": "", " · Main [default]" + hints: agent.ThreadMain, " · Main [default]": agent.ThreadMain,
+		" · Main\n  [default]" + hints: agent.ThreadMain, " ·\n  Main [default]\n  ← for agents  ⚠ 2 · f2": agent.ThreadMain,
+		" · Bohr [default]" + hints: agent.ThreadOther, " · Bohr\n  [my kind]" + hints: agent.ThreadOther,
+		" · Main [default] · Bohr [my kind]" + hints: agent.ThreadOther, " · Main [default]\n  · Bohr [default]": agent.ThreadOther,
+		" · Main [default]\n  ← for agents · Bohr [default]":                    agent.ThreadOther,
+		" · Main [default]" + hints + " · Side from main thread · ^/ to switch": agent.ThreadOther,
+		" · Main [default] · Boh…" + hints:                                      "", " · Main [default] more" + hints: "", " · Main [default]\n  ← for\n  agents": "",
 	} {
 		if got := named(footer).Thread; got != want {
 			t.Errorf("%q: %q", footer, got)
