@@ -158,7 +158,9 @@ func (f *Fold) Answered(id string, allows bool) {
 		if r.Prompt.ID != id {
 			continue
 		}
-		r.Allowed = r.Allowed || allows
+		if r.Allowed = r.Allowed || allows; r.Hook == "" {
+			f.pressedAt(f.now)
+		}
 		if l := &f.m.Look; l.Key == lookOf(r.Key) {
 			l.hears(f.now)
 		}
