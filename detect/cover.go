@@ -48,7 +48,7 @@ func (l *look) hears(now time.Time) {
 // shows is what the prompt of a dialog of a call says, in digests.
 type shows struct {
 	ID    string   // the prompt's, which is another one when the text changes
-	About string   // the tool and the whole input
+	About string   // the tool, the whole input, and which subagent asks
 	Said  []string // the paragraphs of the text
 	Size  [2]int   // of the screen
 	Cut   bool
@@ -78,7 +78,7 @@ func (f *Fold) coversCall(r *request) bool {
 // showsOf is what the prompt says.
 func showsOf(r *request) shows {
 	p := r.Prompt
-	s := shows{ID: p.ID, About: hashed(string(p.Type) + "\x00" + agent.Value(p.Tool) + "\x00" + p.FullInput)}
+	s := shows{ID: p.ID, About: hashed(strings.Join([]string{string(p.Type), agent.Value(p.Tool), agent.Value(p.Agent), p.FullInput}, "\x00"))}
 	for _, said := range strings.Split(alone(p), "\n\n") {
 		if said != onlyHook && said != "" {
 			s.Said = append(s.Said, lookOf(said))
