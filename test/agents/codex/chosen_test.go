@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"berth/test/agents/modelapi"
 	"berth/test/agents/testbed"
@@ -131,11 +130,9 @@ func TestOpenedThread(t *testing.T) {
 	}
 	check(t, os.Remove(hold[0])) // which runs the hooks
 	l.Call("keys", l.Name, "--takeover", "o")
-	time.Sleep(time.Second) // a key that comes sooner is lost
-	if screen, err := l.Screen(l.Ctx); err != nil || strings.Contains(screen, "Thread: Agent") {
-		t.Errorf("%v: it shows %s", err, screen)
-	}
-	l.Call("keys", l.Name, "--takeover", "y")
+	l.Gone("Thread: Agent")
+	first := l.PromptUntil("about the first command, in its thread", drawn("touch first.txt && echo first"))
+	l.Respond("keys", "accepted", "--takeover", "--prompt", first.ID, "accept")
 	p := l.PromptUntil("about the second command", drawn(second))
 	if want := "The dialog may be that of a call in a thread that was opened at the terminal."; !strings.Contains(p.Text, want) {
 		t.Errorf("it asks %q", p.Text)
