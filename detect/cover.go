@@ -61,17 +61,23 @@ type under struct {
 }
 
 // undersKept bounds those. One more is then any dialog's, so that drawing many of them makes Berth forget none.
-const undersKept = 4
+const (
+	undersKept = 4
+	anyDialog  = "any" // in the place of a look
+)
 
 // coversCall reports whether an answer to the prompt would allow what it doesn't show, if it went to a dialog below. A program that rules
 // read isn't tried with a word, and its questions may go by themselves.
 func (f *Fold) coversCall(r *request) bool {
-	if _, ruled := f.driver.(agent.RulesNamer); ruled || len(f.m.Under) == 0 {
+	if _, ruled := f.driver.(agent.RulesNamer); ruled {
 		return false
+	}
+	if f.m.Aside.below(f.now) || len(f.m.Under) == 0 {
+		return f.m.Aside.below(f.now)
 	}
 	now := showsOf(r)
 	return slices.ContainsFunc(f.m.Under, func(u under) bool {
-		return u.below(f.now) && (u.About != now.About || slices.ContainsFunc(u.Said, func(said string) bool { return !slices.Contains(now.Said, said) }))
+		return u.below(f.now) && u.Key != f.m.Look.Key && (u.About != now.About || slices.ContainsFunc(u.Said, func(said string) bool { return !slices.Contains(now.Said, said) }))
 	})
 }
 
@@ -107,19 +113,20 @@ func (f *Fold) placesUnder(was look, d *agent.Dialog) {
 	}
 	one := under{was, m.Shows}
 	m.Shows = shows{}
-	m.Under = slices.DeleteFunc(m.Under, func(u under) bool { return !u.below(f.now) || u.Key == m.Look.Key })
+	m.Under = slices.DeleteFunc(m.Under, func(u under) bool { return !u.below(f.now) })
 	if one.About == "" || one.Cut && d != nil && one.Size != size(d) {
 		return
 	}
 	if one.Gone.IsZero() {
 		one.Gone = f.now
 	}
+	m.Under = slices.DeleteFunc(m.Under, func(u under) bool { return u.Key == one.Key })
 	switch last := len(m.Under) - 1; {
 	case !one.below(f.now):
 	case len(m.Under) < undersKept:
 		m.Under = append(m.Under, one)
 	default:
-		m.Under[last].About, m.Under[last].Gone = "", f.now
+		m.Under[last].Key, m.Under[last].About, m.Under[last].Gone = anyDialog, "", f.now
 	}
 }
 

@@ -39,9 +39,10 @@ type answering struct {
 	Subtype *string          `json:"subtype,omitempty"`
 	Channel string           `json:"channel"`
 	Outcome string           `json:"outcome"`
-	Verb    string           `json:"verb"`           // respond or groom
-	Last    bool             `json:"last,omitempty"` // the key with this mark is the last
-	Hook    string           `json:"hook,omitempty"` // the hook that takes it; empty for keys
+	Verb    string           `json:"verb"`            // respond or groom
+	Last    bool             `json:"last,omitempty"`  // the key with this mark is the last
+	Focus   bool             `json:"focus,omitempty"` // it is a report of the focus, which answers nothing
+	Hook    string           `json:"hook,omitempty"`  // the hook that takes it; empty for keys
 	Opened  time.Time        `json:"opened,omitzero"`
 	At      time.Time        `json:"at,omitzero"`    // when it was started
 	Given   time.Time        `json:"given,omitzero"` // when the agent had it: the hook's bytes, the last key
@@ -138,7 +139,7 @@ func (ps *Prompts) observeInput(r hold.Record) error {
 	case a.Last:
 		own.Given = ps.env.OnClock(r.Time.Time)
 		ps.env.Fold().Answered(a.Prompt, own.Outcome == agent.OutcomeAccepted)
-	default:
+	case !a.Focus:
 		ps.env.Fold().Pressed(a.Prompt)
 	}
 	return nil

@@ -258,6 +258,45 @@ func drawnPrompt() *agent.Request {
 	return p
 }
 
+// drawnAsk is a fold with a prompt whose dialog is on the screen. hook waits for its answer, if it isn't empty.
+func drawnAsk(now time.Time, hook string) *detect.Fold {
+	fold := detect.New(drawer{}, detect.Options{Start: now, PromptID: func(uint64, bool) string { return "p" }})
+	fold.Apply(agent.Fact{Kind: agent.ToolStarted, Source: agent.SourceLog, Time: now, Tool: "Bash", Input: []byte(`"ls"`), Request: drawnPrompt()})
+	fold.Apply(agent.Fact{Kind: agent.Asked, Source: agent.SourceHook, Time: now, Tool: "Bash", Input: []byte(`"ls"`), Request: drawnPrompt(), Hook: hook})
+	fold.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Time: now, Reading: &agent.Reading{
+		Dialog: &agent.Dialog{Type: agent.PromptPermission, Tool: "Bash", Body: "ls"},
+	}})
+	return fold
+}
+
+// TestReportOfTheFocus: a key of an answer with more keys reached the dialog on the screen. A report of the focus, which proves that the
+// agent reads its terminal, answers nothing.
+func TestReportOfTheFocus(t *testing.T) {
+	for _, focus := range []bool{false, true} {
+		now := time.Unix(100, 0)
+		fold := drawnAsk(now, "")
+		ps := New(Env{
+			Env:  loop.Env{Now: func() time.Time { return now }, Driver: func() agent.Driver { return drawer{} }},
+			Mark: func() loop.Mark { return loop.Mark{Verb: verbRespond} }, Fold: func() *detect.Fold { return fold },
+		})
+		ps.followed = true
+		a := &answering{Prompt: "p", Verb: verbRespond, Outcome: agent.OutcomeDenied, Focus: focus}
+		ps.follow(a)
+		data, err := json.Marshal(hold.InputData{Bytes: 1, Mark: a.mark(false)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ps.Observe(hold.Record{N: 1, Kind: hold.KindInput, Data: data, Time: api.At(now)})
+		var saved struct{ Look struct{ Taken time.Time } }
+		if data, err = fold.Checkpoint(); err == nil {
+			err = json.Unmarshal(data, &saved)
+		}
+		if err != nil || saved.Look.Taken.IsZero() != focus {
+			t.Errorf("focus %v: %v, taken at %v", focus, err, saved.Look.Taken)
+		}
+	}
+}
+
 // TestAnswersOfADialog: a key of an answer or of a client reaches the dialog on the screen, and so does an allowance that a hook
 // has taken. A message that Berth types isn't meant for a dialog, and a hook that has taken a refusal may be a forged one.
 func TestAnswersOfADialog(t *testing.T) {
@@ -271,16 +310,11 @@ func TestAnswersOfADialog(t *testing.T) {
 		{"hook", agent.OutcomeAccepted, true}, {"hook", agent.OutcomeDenied, false},
 	} {
 		now := time.Unix(100, 0)
-		fold := detect.New(drawer{}, detect.Options{Start: now, PromptID: func(uint64, bool) string { return "p" }})
-		asked := agent.Fact{Kind: agent.Asked, Source: agent.SourceHook, Time: now, Tool: "Bash", Input: []byte(`"ls"`), Request: drawnPrompt()}
+		hook := ""
 		if c.by == "hook" {
-			asked.Hook = loop.HookID(hookID)
+			hook = loop.HookID(hookID)
 		}
-		fold.Apply(agent.Fact{Kind: agent.ToolStarted, Source: agent.SourceLog, Time: now, Tool: "Bash", Input: []byte(`"ls"`), Request: drawnPrompt()})
-		fold.Apply(asked)
-		fold.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Time: now, Reading: &agent.Reading{
-			Dialog: &agent.Dialog{Type: agent.PromptPermission, Tool: "Bash", Body: "ls"},
-		}})
+		fold := drawnAsk(now, hook)
 		a := &answering{Prompt: "p", Verb: c.by, Outcome: c.outcome}
 		ps := New(Env{
 			Env: loop.Env{Now: func() time.Time { return now }, Driver: func() agent.Driver { return drawer{} }},

@@ -307,14 +307,16 @@ func (ps *Prompts) pressIf(a *answering, step agent.Step, last bool, m *moment) 
 	case now.Sub(began) > lasts:
 		return nil, errBusy
 	}
-	typed := func(data []byte, last bool) (<-chan error, error) {
-		return ps.env.Link().InputWithin(lasts-ps.env.Now().Sub(began), data, a.mark(last))
+	typed := func(data []byte, last, focus bool) (<-chan error, error) {
+		one := *a
+		one.Focus = focus
+		return ps.env.Link().InputWithin(lasts-ps.env.Now().Sub(began), data, one.mark(last))
 	}
 	if step.Key == "" && step.Paste == "" {
-		return typed([]byte("\x1b[O\x1b[I"), false)
+		return typed([]byte("\x1b[O\x1b[I"), false, true)
 	}
 	if m.proving = step.Focus && m.unproved(ps.env.Now(), within); m.proving {
-		return typed([]byte("\x1b[I"), false)
+		return typed([]byte("\x1b[I"), false, true)
 	}
 	_, ruled := ps.env.Driver().(agent.RulesNamer)
 	data, err := stepBytes(step, modes.ForAnswers(ruled))
@@ -325,7 +327,7 @@ func (ps *Prompts) pressIf(a *answering, step agent.Step, last bool, m *moment) 
 	if last {
 		a.Given, a.settleBy = ps.env.Now(), ps.env.Now().Add(answerSettles)
 	}
-	return typed(data, last)
+	return typed(data, last, false)
 }
 
 // late takes back that a key or a report was typed: the holder couldn't do it in time.
