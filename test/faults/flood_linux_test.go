@@ -44,9 +44,10 @@ func TestFlood(t *testing.T) {
 	if at(loud, 50) > 250*time.Millisecond || at(loud, 99) > time.Second {
 		t.Errorf("echo during a flood: p50 %v, p99 %v", at(loud, 50), at(loud, 99))
 	}
-	// A login starts processes, and each gets a seventh of a processor: so it is compared with those ahead of the flood.
-	if most > max(3*time.Second, 24*alone) {
-		t.Errorf("a login during a flood took %v, and %v alone", most, alone)
+	// A login starts processes, and each gets a seventh of a processor: so the usual one is compared with those ahead of the flood. The
+	// slowest one also has the tests of other packages beside it, which begin and end meanwhile: it took 1.5 to 3.6 s.
+	if median > max(2*time.Second, 24*alone) || most > max(6*time.Second, 48*alone) {
+		t.Errorf("a login during a flood took %v, at most %v, and %v alone", median, most, alone)
 	}
 }
 
