@@ -14,9 +14,9 @@ import (
 
 // contradicts reports whether a reported prompt may be the one whose dialog shows something else. A
 // hook can be forged, and a terminal doesn't draw every character.
-func contradicts(told, seen *request, d *agent.Dialog) bool {
-	return told.Told && !told.Prompt.OnScreen && told.Prompt.Type == seen.Prompt.Type &&
-		(told.Tool == "" || seen.Tool == "" || d.Tool == "" || told.Tool == seen.Tool)
+func contradicts(reported, seen *request, d *agent.Dialog) bool {
+	return reported.Told && !reported.Prompt.OnScreen && reported.Prompt.Type == seen.Prompt.Type &&
+		(reported.Tool == "" || seen.Tool == "" || d.Tool == "" || reported.Tool == seen.Tool)
 }
 
 // disputed reports whether the dialog may belong to another prompt than the one it was matched
