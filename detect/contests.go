@@ -246,7 +246,8 @@ func (f *Fold) keepLost(lost *request) {
 }
 
 // found forgets the lost prompts that can't have a dialog anymore: the screen has shown only the
-// composer for a while, and nothing was typed (an agent delays a dialog while a person types). A
+// composer for a while, and nothing was typed (an agent delays a dialog while a person types). Another process can draw a composer, so
+// that isn't enough for one whose hook waited: see answersUnder. A
 // lost prompt without a waiting hook disputes only the dialog that was open, unless its own may
 // look like another's. What the screen showed while no server read it isn't known.
 func (f *Fold) found() {
@@ -256,7 +257,7 @@ func (f *Fold) found() {
 	}
 	rests := func(since time.Time) bool { return bare(since) && !f.covered() }
 	m.Lost = slices.DeleteFunc(m.Lost, func(r *request) bool {
-		return bare(r.Opened) || !r.Waits && !f.faint(r.Prompt) && r.Key != m.Screen.Key
+		return bare(r.Opened) && (!r.isUnder() || f.ruled()) || !r.Waits && !f.faint(r.Prompt) && r.Key != m.Screen.Key
 	})
 	f.pastRests(rests)
 	m.Unasked = slices.DeleteFunc(m.Unasked, func(c call) bool { return rests(c.Since) && f.mayForget(c.Look) })

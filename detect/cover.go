@@ -9,128 +9,159 @@ import (
 )
 
 // Any process of the session can draw over a dialog that is open, and a key goes to the open one. Hooks and the session log can be forged
-// as well. What can't be forged is which dialog was on the screen, and which keys and answers came after it. So a dialog that has left the
-// screen without either may be below the one that is drawn now, until the composer has taken a word.
+// as well. What can't be forged is which dialogs were on the screen, and which keys and answers came after each. So a dialog that has left
+// the screen without either may be below the one that is drawn now, until the composer has taken a word. Nothing is asked of its type, of
+// its tool or of what reported it, because another process can choose those. A key for the drawn dialog is safe only if it is the same one.
 
-// covers reports whether the dialog may be drawn over one that a call asks by. That one may not have been seen, if its hook waited and it
-// was reported as over before.
+// undersKept bounds the dialogs that may be below. One more is then any dialog's, so that drawing many of them makes Berth forget none.
+const (
+	undersKept = 8
+	anyDialog  = "any" // in the place of a look
+)
+
+// resizeSettles is how long an agent may take to draw its dialog anew after the screen has another size. Claude Code took up to 1.3 s.
+const resizeSettles = 2 * time.Second
+
+// covers reports whether the prompt's dialog may be drawn over another one, which then gets the key.
 func (f *Fold) covers(r *request, d *agent.Dialog) bool {
-	if ofWork(d) {
-		lost := func(o *request) bool { return o.Told && o.Waits && !o.Foreign }
-		return f.coversCall(r) || slices.ContainsFunc(f.m.Lost, lost)
+	other := func(u face) bool { return u.below(f.now) && !u.is(r, d) }
+	return slices.ContainsFunc(f.m.Under, other) || ofWork(d) && f.coversUnseen(r, d) || !ofWork(d) && r.seenOnly() && f.coversAside(d)
+}
+
+// coversUnseen reports whether a call of another tool may have a dialog that never was on the screen. Its prompt's hook waited, and Berth
+// hasn't released it. Calls of one tool, and dialogs that no hook reports, have their own rules: see disputes. So has a form beside a
+// prompt of its conversation: see Pending.
+func (f *Fold) coversUnseen(r *request, d *agent.Dialog) bool {
+	form := d.Type == agent.PromptForm
+	lost := func(o *request) bool { return o.Told && o.Waits && (form || !o.Foreign) }
+	waits := func(o *request) bool {
+		return !form && (r.Told || r.Vouched) && o.Told && o.Tool != r.Tool && o.Waits && !o.Released && !o.Seen && !o.Prompt.OnScreen
 	}
-	return r.seenOnly() && f.coversAside(r, d)
+	return !f.ruled() && (slices.ContainsFunc(f.m.Lost, lost) || slices.ContainsFunc(f.m.Requests, waits))
 }
 
 // coversAside is covers for a dialog that is about no call. Before the agent was ready there was no call. A page of the setup, trust and
 // what is asked about the turn before come while no call is pending, but for the page that says that auto mode can't check a call.
-func (f *Fold) coversAside(r *request, d *agent.Dialog) bool {
-	missed := f.m.Ready && !f.m.Before.IsZero() && !r.Opened.Before(f.m.Before)
+func (f *Fold) coversAside(d *agent.Dialog) bool {
+	missed := f.m.Ready && !f.m.Before.IsZero() && !f.m.Face.Since.Before(f.m.Before)
 	between := (d.Type == agent.PromptSetup || asksAside(d)) && d.Subtype != agent.SubtypeAutoMode
 	waits := func(o *request) bool { return o.Told && !o.Prompt.OnScreen && o.Prompt.Type != d.Type }
-	return f.m.Look.below(f.now) || len(f.m.Under) > 0 || missed || between && len(f.m.Calls) > 0 ||
+	return f.m.Look.below(f.now) || missed || between && len(f.m.Calls) > 0 ||
 		(between || len(d.Options) > 0) && slices.ContainsFunc(f.m.Requests, waits)
 }
 
-// below reports whether the dialog may still be open: neither an answer nor the composer shows that it was closed. A hook's refusal shows
-// that after an hour, because the hook may have been forged.
-func (l *look) below(now time.Time) bool {
-	return l.left() && !l.Heard.After(l.Gone) && (l.Heard.IsZero() || l.unanswered(now))
+// ruled reports whether rules read the program. It is tried with no word, and its questions may go by themselves.
+func (f *Fold) ruled() bool {
+	_, ruled := f.driver.(agent.RulesNamer)
+	return ruled
 }
 
-// hears records that the hook of the dialog's prompt took an answer, which isn't later than the dialog's end.
-func (l *look) hears(now time.Time) {
-	if l.Heard = now; !l.Gone.IsZero() {
-		l.Heard = l.Gone
+// faceOf is the dialog's face.
+func faceOf(d *agent.Dialog) face {
+	n := face{look: look{Key: lookOf(dialogKey(d))}, Cut: d.Cut, Size: size(d)}
+	if d.Type == agent.PromptQuestion {
+		n.Page = lookOf(dense(strings.Join(append([]string{d.Title, d.Body, d.Question}, d.Labels()...), "\n")))
 	}
+	return n
 }
 
-// shows is what the prompt of a dialog of a call says, in digests.
-type shows struct {
-	ID    string   // the prompt's, which is another one when the text changes
-	About string   // the tool, the whole input, and which subagent asks
-	Said  []string // the paragraphs of the text
-	Size  [2]int   // of the screen
-	Cut   bool
+// draws reports whether two faces are drawn alike.
+func (n *face) draws(o *face) bool { return n.Key == o.Key && n.Page == o.Page && n.Cut == o.Cut }
+
+// is reports whether the dialog d of prompt r is this one. The pages of a question that was only seen are one prompt, and each may be
+// another question's.
+func (n *face) is(r *request, d *agent.Dialog) bool {
+	now := faceOf(d)
+	return n.draws(&now) || n.ID != "" && n.ID == r.Prompt.ID && (n.Page == now.Page || !r.seenOnly() || r.Call != "")
 }
 
-// under is a dialog of a call that another one was drawn in place of.
-type under struct {
-	look
-	shows
-}
-
-// undersKept bounds those. One more is then any dialog's, so that drawing many of them makes Berth forget none.
-const (
-	undersKept = 4
-	anyDialog  = "any" // in the place of a look
-)
-
-// coversCall reports whether an answer to the prompt would allow what it doesn't show, if it went to a dialog below. A program that rules
-// read isn't tried with a word, and its questions may go by themselves.
-func (f *Fold) coversCall(r *request) bool {
-	if _, ruled := f.driver.(agent.RulesNamer); ruled {
-		return false
-	}
-	if f.m.Aside.below(f.now) || len(f.m.Under) == 0 {
-		return f.m.Aside.below(f.now)
-	}
-	now := showsOf(r)
-	return slices.ContainsFunc(f.m.Under, func(u under) bool {
-		return u.below(f.now) && u.Key != f.m.Look.Key && (u.About != now.About || slices.ContainsFunc(u.Said, func(said string) bool { return !slices.Contains(now.Said, said) }))
-	})
-}
-
-// showsOf is what the prompt says.
-func showsOf(r *request) shows {
-	p := r.Prompt
-	s := shows{ID: p.ID, About: hashed(strings.Join([]string{string(p.Type), agent.Value(p.Tool), agent.Value(p.Agent), p.FullInput}, "\x00"))}
-	for _, said := range strings.Split(alone(p), "\n\n") {
-		if said != onlyHook && said != "" {
-			s.Said = append(s.Said, lookOf(said))
-		}
-	}
-	return s
-}
-
-// isShown keeps what the prompt of the dialog on the screen says.
+// isShown records whose dialog is on the screen.
 func (f *Fold) isShown(r *request, d *agent.Dialog) {
-	if !ofWork(d) || f.m.Look.Key != lookOf(f.m.Screen.Key) {
-		return
+	if now := faceOf(d); f.m.Face.draws(&now) {
+		f.m.Face.ID = r.Prompt.ID
 	}
-	if f.m.Shows.ID != r.Prompt.ID {
-		f.m.Shows = showsOf(r)
-	}
-	f.m.Shows.Cut, f.m.Shows.Size = d.Cut, size(d)
 }
 
-// placesUnder keeps the last dialog of a call, if another one takes its place and no answer to it is known. Only a dialog that was a prompt
-// counts: half-drawn ones look like others. One that is cut off is drawn whole when the screen is larger.
-func (f *Fold) placesUnder(was look, d *agent.Dialog) {
+// facesAt follows the dialogs as they come to the screen and leave it.
+func (f *Fold) facesAt(d *agent.Dialog) {
 	m := &f.m
-	if m.Look.Key == was.Key {
+	if f.ruled() {
 		return
 	}
-	one := under{was, m.Shows}
-	m.Shows = shows{}
-	m.Under = slices.DeleteFunc(m.Under, func(u under) bool { return !u.below(f.now) })
-	if one.About == "" || one.Cut && d != nil && one.Size != size(d) {
+	m.Under = slices.DeleteFunc(m.Under, func(u face) bool { return !u.below(f.now) })
+	var now face
+	if d != nil && answersSome(d) {
+		now = faceOf(d)
+	}
+	if m.Face.Key != "" {
+		if m.Face.draws(&now) {
+			m.Face.Size = now.Size
+			m.Face.follow(true, now.Key, m.Screen.Shown, f.now)
+			m.Face.grows(d)
+			return
+		}
+		if now.Resized = m.Face.Resized; m.Face.Size != now.Size {
+			now.Resized = f.now
+		}
+		f.placesUnder()
+	}
+	if now.Key == "" {
 		return
 	}
-	if one.Gone.IsZero() {
-		one.Gone = f.now
+	now.Since = f.now
+	m.Under = slices.DeleteFunc(m.Under, func(u face) bool {
+		if u.draws(&now) {
+			now.Since, now.ID = u.Since, u.ID
+			return true
+		}
+		return u.drafts(d, f.now)
+	})
+	now.grows(d)
+	m.Face = now
+}
+
+// grows keeps the lines of a half-drawn dialog.
+func (n *face) grows(d *agent.Dialog) {
+	if n.Lines = nil; d.Partial {
+		n.Lines = d.Lines
 	}
-	m.Under = slices.DeleteFunc(m.Under, func(u under) bool { return u.Key == one.Key })
+}
+
+// drafts reports whether the dialog that has just gone was d, half drawn: d begins with its lines. Claude Code draws an ellipsis in the
+// place of an edit at first, and d ends with the lines after that.
+func (n *face) drafts(d *agent.Dialog, now time.Time) bool {
+	begins, ends := n.Lines, []string(nil)
+	if i := slices.IndexFunc(n.Lines, func(s string) bool { return strings.TrimSpace(s) == "…" }); i >= 0 {
+		begins, ends = n.Lines[:i], n.Lines[i+1:]
+	}
+	rest := len(d.Lines) - len(ends)
+	return len(begins) > 0 && now.Sub(n.Gone) < tornWithin && len(begins) <= rest &&
+		slices.Equal(begins, d.Lines[:len(begins)]) && slices.Equal(ends, d.Lines[rest:])
+}
+
+// placesUnder keeps the dialog that has gone, if no answer to it is known. After a resize the terminal shows the open one in other rows,
+// until its agent has drawn it anew.
+func (f *Fold) placesUnder() {
+	m := &f.m
+	one := m.Face
+	m.Face, one.Gone = face{}, f.now
+	redrawn := one.ID == "" && !one.Resized.IsZero() && f.now.Sub(one.Resized) < resizeSettles
 	switch last := len(m.Under) - 1; {
-	case !one.below(f.now):
+	case !one.below(f.now), redrawn:
 	case len(m.Under) < undersKept:
 		m.Under = append(m.Under, one)
 	default:
-		m.Under[last].Key, m.Under[last].About, m.Under[last].Gone = anyDialog, "", f.now
+		m.Under[last] = face{look: look{Key: anyDialog, Since: m.Under[last].Since, Gone: f.now}}
 	}
 }
 
-// answersUnder forgets the dialogs below that a key or a word, typed at that time, shows to be over.
+// answersUnder forgets the dialogs below, and the prompts whose dialogs may be there, that a key or a word, typed at that time, shows to
+// be over.
 func (f *Fold) answersUnder(typed time.Time) {
-	f.m.Under = slices.DeleteFunc(f.m.Under, func(u under) bool { return u.Since.Before(typed) })
+	m := &f.m
+	m.Under = slices.DeleteFunc(m.Under, func(u face) bool { return u.Since.Before(typed) })
+	m.Lost = slices.DeleteFunc(m.Lost, func(r *request) bool { return r.isUnder() && r.Opened.Before(typed) })
 }
+
+// isUnder reports whether the lost prompt's dialog may be below, without having been on the screen.
+func (r *request) isUnder() bool { return r.Waits && !r.Foreign }

@@ -38,3 +38,23 @@ func rowsOf(d *agent.Dialog) string {
 	}
 	return strings.Join(rows, "\n")
 }
+
+// ofWork reports whether agents ask this type of dialog during a turn.
+func ofWork(d *agent.Dialog) bool {
+	switch d.Type {
+	case agent.PromptPermission, agent.PromptPlan, agent.PromptQuestion, agent.PromptForm:
+		return d.Subtype == "" && !d.AfterTurn
+	}
+	return false
+}
+
+// asksAside reports whether the dialog's answer allows something although it is about no call: a plan of the turn before,
+// or trust.
+func asksAside(d *agent.Dialog) bool {
+	return d.AfterTurn || d.Type == agent.PromptPermission && d.Subtype != ""
+}
+
+// answersSome reports whether a key can choose something in the dialog. What a browser does ends a login by itself.
+func answersSome(d *agent.Dialog) bool {
+	return ofWork(d) || asksAside(d) || len(d.Options) > 0 && d.Subtype != agent.SubtypeOAuthLogin
+}

@@ -23,10 +23,6 @@ func (f *Fold) spent() bool {
 // on a machine with six times the work that it can do.
 const takenHolds = 3 * time.Second
 
-// tornWithin is how long a half-drawn frame may last. Gemini CLI's dialog was off the screen for 37
-// ms when it was answered, at a load of 17.
-const tornWithin = 200 * time.Millisecond
-
 // turn stores which dialog the screen shows now. A dialog that is back after a short empty frame is
 // the same dialog.
 func (s *screen) turn(key string, now time.Time) {

@@ -40,6 +40,7 @@ func (f *Fold) hookGone(fact *agent.Fact) {
 		r.Hook, r.Prompt.Channel = "", agent.ChannelKeys
 		r.Given = fact.Cause == agent.CauseDelivered
 		released := fact.Evidence == agent.HookReleased
+		r.Released = r.Released || released
 		form := released && r.Prompt.Type == agent.PromptForm // it comes to the screen, as others do
 		if r.Waits = !r.Given && !form; form || released && f.dialog() == nil {
 			r.ReleasedAt = f.now

@@ -15,14 +15,6 @@ import (
 // keyLags is how much later than the screen after it the record of a key may be read.
 const keyLags = time.Second
 
-// lookOf is the look of a dialog with that key. It is short, because each call keeps one.
-func lookOf(key string) string {
-	if key == "" {
-		return ""
-	}
-	return hashed(key)
-}
-
 // looksOf counts the calls whose dialogs may have had each look. Past calls and those that were reported as over are often the
 // same ones, so the larger number counts.
 func (f *Fold) looksOf() map[string]int {
@@ -106,22 +98,17 @@ func (f *Fold) Pressed(id string) {
 // pressedAt records that a key reached whatever dialog was open.
 func (f *Fold) pressedAt(at time.Time) {
 	f.answersUnder(at)
-	for _, l := range f.lastLooks() {
+	for _, l := range append(f.lastLooks(), &f.m.Face.look) {
 		if l.at(at, f.now) {
 			l.Taken = f.now
 		}
 	}
 }
 
-// at reports whether the dialog was on the screen at that time, or had just left it.
-func (l *look) at(at, now time.Time) bool {
-	return !at.Before(l.Since) && (l.Gone.IsZero() || now.Sub(l.Gone) <= keyLags)
-}
-
 // takes records that an answer may have reached the last dialog.
 func (f *Fold) takes(key string) {
-	f.m.Under = slices.DeleteFunc(f.m.Under, func(u under) bool { return u.Key == key })
-	for _, l := range f.lastLooks() {
+	f.m.Under = slices.DeleteFunc(f.m.Under, func(u face) bool { return u.Key == key })
+	for _, l := range append(f.lastLooks(), &f.m.Face.look) {
 		if l.Key == key {
 			l.Taken = f.now
 		}
@@ -148,11 +135,14 @@ func (f *Fold) typedAt(at time.Time) {
 			f.gives(l.Key, "terminal\x00"+l.Since.String())
 		}
 	}
+	if l := &f.m.Face.look; l.Key != "" && l.at(at, f.now) {
+		l.Taken = f.now
+	}
 }
 
 // Answered records that the last key of an answer to the prompt was pressed, or that its hook has taken one, and whether the
 // answer allows the prompt's call. A hook can be forged, and its dialog may be another call's. So a refusal that a hook has taken
-// answers no dialog, and an allowance that of a call which the hook reported.
+// answers no dialog, nor does an answer to a question or a plan, and an allowance that of a call which the hook reported.
 func (f *Fold) Answered(id string, allows bool) {
 	for _, r := range f.m.Requests {
 		if r.Prompt.ID != id {
@@ -161,20 +151,23 @@ func (f *Fold) Answered(id string, allows bool) {
 		if r.Allowed = r.Allowed || allows; r.Hook == "" {
 			f.pressedAt(f.now)
 		}
-		if l := &f.m.Look; l.Key == lookOf(r.Key) {
-			l.hears(f.now)
-		}
+		looks := []*look{&f.m.Look, &f.m.Face.look}
 		for i := range f.m.Under {
-			if l := &f.m.Under[i].look; l.Key == lookOf(r.Key) {
+			looks = append(looks, &f.m.Under[i].look)
+		}
+		for _, l := range looks {
+			if l.Key == lookOf(r.Key) {
 				l.hears(f.now)
 			}
 		}
 		t := f.tally(lookOf(r.Key))
 		switch {
-		case r.Hook == "", allows && f.drewOne(r):
+		case r.Hook == "", allows && r.Prompt.Type == agent.PromptPermission && f.drewOne(r):
 			f.gives(lookOf(r.Key), id)
 		case r.Prompt.Type != agent.PromptPermission: // it allows no call
-			f.takes(lookOf(r.Key))
+			if l := &f.m.Look; l.Key == lookOf(r.Key) {
+				l.Taken = f.now
+			}
 		case t != nil:
 			t.At = f.now
 		}
@@ -198,18 +191,13 @@ func (f *Fold) mayForget(look string) bool {
 // so its agent doesn't rest, and the calls after it are still to ask.
 func (f *Fold) covered() bool { return f.m.Look.unanswered(f.now) }
 
-// unanswered reports whether the dialog has left the screen, not long ago, and no key has answered it.
-func (l *look) unanswered(now time.Time) bool { return l.left() && now.Sub(l.Gone) < pastFor }
-
-// left reports whether the dialog has left the screen, and no key has answered it.
-func (l *look) left() bool { return l.Key != "" && l.Taken.IsZero() && !l.Gone.IsZero() }
-
-// Covered reports whether the last dialog of a call left the screen, and no answer to it is known, also none that a hook has taken,
-// or the last of another kind, or that one may have come while
+// Covered reports whether a dialog left the screen, and no answer to it is known, or that one may have come while
 // nothing looked. What is on the screen may be drawn over it. A dialog stays open for as long as it is covered, so the time
 // makes no difference.
 func (f *Fold) Covered() bool {
-	return f.m.Look.left() && f.m.Look.Heard.IsZero() || f.m.Aside.left() || f.m.Other.left() || !f.m.Before.IsZero()
+	below := func(u face) bool { return u.below(f.now) }
+	return f.m.Look.below(f.now) || f.m.Aside.left() || f.m.Other.left() || !f.m.Before.IsZero() ||
+		slices.ContainsFunc(f.m.Under, below) || slices.ContainsFunc(f.m.Lost, (*request).isUnder)
 }
 
 // Unseen records that the terminal was drawn on until at, and that no server looked. A dialog may have come then, and been covered.
@@ -232,21 +220,6 @@ func (f *Fold) Proven(typed time.Time) {
 			l.Taken = typed
 		}
 	}
-}
-
-// ofWork reports whether agents ask this type of dialog during a turn.
-func ofWork(d *agent.Dialog) bool {
-	switch d.Type {
-	case agent.PromptPermission, agent.PromptPlan, agent.PromptQuestion, agent.PromptForm:
-		return d.Subtype == "" && !d.AfterTurn
-	}
-	return false
-}
-
-// asksAside reports whether the dialog's answer allows something although it is about no call: a plan of the turn before,
-// or trust.
-func asksAside(d *agent.Dialog) bool {
-	return d.AfterTurn || d.Type == agent.PromptPermission && d.Subtype != ""
 }
 
 // oneLook is the look of two equal calls that are kept as one. An unanswered one counts.

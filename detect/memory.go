@@ -82,8 +82,8 @@ type prompts struct {
 	ClosedAt  time.Time         // when the last one was closed
 	TypedAt   time.Time         // when a key was pressed at the terminal
 	Look      look              // of the last dialog of a call
-	Shows     shows             `json:",omitzero"`  // what that dialog's prompt says
-	Under     []under           `json:",omitempty"` // dialogs of calls that others were drawn in place of
+	Face      face              `json:",omitzero"`  // the dialog on the screen, if it can answer something
+	Under     []face            `json:",omitempty"` // such dialogs that have left the screen, and may be below
 	Aside     look              `json:",omitzero"`  // of the last other dialog whose answer allows something: see asksAside
 	Other     look              `json:",omitzero"`  // of the last one of the rest: notices, and the pages of the start
 	Looks     map[string]*tally `json:",omitempty"` // see looksOf
@@ -196,6 +196,18 @@ type look struct {
 	Heard       time.Time `json:",omitzero"` // when its prompt's hook took an answer, which may have been a forged hook's, or the composer a word
 }
 
+// face is a dialog that is on the screen, or has been.
+type face struct {
+	look
+	Page  string   `json:",omitempty"` // of a question: all its pages have one key
+	Cut   bool     `json:",omitempty"`
+	ID    string   `json:",omitempty"` // of the prompt that it showed
+	Lines []string `json:",omitempty"` // while it is half drawn
+	Size  [2]int   // of the screen that it was drawn for
+	// Resized is when the screen got another size, if this one took the place of the dialog that was there.
+	Resized time.Time `json:",omitzero"`
+}
+
 // tally counts the answers at dialogs of one look, and the calls whose dialogs may have had it.
 type tally struct {
 	Given, Of int
@@ -263,10 +275,11 @@ type request struct {
 
 // hookOf is the hook that waits for a prompt's answer.
 type hookOf struct {
-	Hook  string
-	Waits bool      // a hook has waited for its answer, and Berth gave it none
-	Given bool      // Berth gave its hook an answer
-	Taken time.Time // when that hook passed the answer to the agent
+	Hook     string
+	Waits    bool      // a hook has waited for its answer, and Berth gave it none
+	Given    bool      // Berth gave its hook an answer
+	Released bool      `json:",omitempty"` // Berth released its hook, so that the agent draws it
+	Taken    time.Time // when that hook passed the answer to the agent
 	// ReleasedAt is when Berth released its hook, so that the agent draws it. Only for a form it is set while a dialog is on the screen.
 	ReleasedAt time.Time
 	// Foreign: the prompt is of another conversation than the followed one.
@@ -338,6 +351,10 @@ type placed struct {
 	Place int
 	At    time.Time // when its prompt was closed
 }
+
+// tornWithin is how long a half-drawn frame may last. Gemini CLI's dialog was off the screen for 37
+// ms when it was answered, at a load of 17.
+const tornWithin = 200 * time.Millisecond
 
 // torn is the dialog that was on the screen before an empty frame, which may be half drawn.
 type torn struct {

@@ -79,7 +79,14 @@ func (f *Fold) Leaves() time.Time {
 	case f.dialog() != nil:
 		return f.now
 	case f.Covered():
-		return latest(f.m.Look.Gone, f.m.Aside.Gone, f.m.Other.Gone, f.m.Before)
+		at := latest(f.m.Look.Gone, f.m.Aside.Gone, f.m.Other.Gone, f.m.Before)
+		for _, u := range f.m.Under {
+			at = latest(at, u.Gone)
+		}
+		for _, r := range f.m.Lost {
+			at = latest(at, r.Opened)
+		}
+		return at
 	}
 	return time.Time{}
 }

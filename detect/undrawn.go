@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"time"
 
 	"berth/agent"
 )
@@ -268,27 +267,12 @@ func (f *Fold) looksAt() {
 	m.Look.follow(d != nil && ofWork(d), key, m.Screen.Shown, f.now)
 	m.Aside.follow(d != nil && asksAside(d), key, m.Screen.Shown, f.now)
 	m.Other.follow(d != nil && !ofWork(d) && !asksAside(d), key, m.Screen.Shown, f.now)
-	f.placesUnder(was, d)
+	f.facesAt(d)
 	if !was.Gone.IsZero() {
 		return
 	}
 	if t := m.Looks[was.Key]; t != nil && t.Given >= t.Of && f.now.Sub(t.At) >= typedHolds {
 		t.Given, t.By = t.Of-1, ""
-	}
-}
-
-// follow keeps the look of the dialog while it is up, and when it has gone.
-func (l *look) follow(up bool, key string, shown, now time.Time) {
-	was := *l
-	switch {
-	case up && (key != was.Key || !was.Gone.IsZero()):
-		*l = look{Key: key, Since: shown}
-	case !up && was.Gone.IsZero():
-		l.Gone = now
-	}
-	// A dialog that outlasts an answer wasn't answered by it, or it is the next one, which looks the same.
-	if was.Gone.IsZero() && now.Sub(was.Taken) >= typedHolds {
-		l.Taken = time.Time{}
 	}
 }
 

@@ -48,6 +48,8 @@ func TestForgedFlood(t *testing.T) {
 	rule := strings.Repeat("─", 80)
 	s.show(draw(80, 40, rule+"\n❯\u00a0\n"+rule+"\n  ? for shortcuts")) // no dialog can be open any more
 	s.pass(10 * time.Second)
+	s.f.Proven(s.step())
+	s.pass(time.Second)
 	s.asks("Bash", `{"command":"ls -la","description":"List"}`, "8")
 	s.show(r)
 	s.gone("8")

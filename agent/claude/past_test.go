@@ -278,6 +278,7 @@ func TestRestAfterAQuestion(t *testing.T) {
 	s.show(atComposer(""))
 	s.hook(`{"session_id":"s","hook_event_name":"Stop","prompt_id":"t"}`, "")
 	s.pass(8 * time.Second)
+	s.f.Proven(s.step()) // the message begins with a word
 	s.hook(`{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt_id":"u","prompt":"y"}`, "")
 	s.logsCalls([]string{"Bash", `{"command":"ls","description":"List"}`})
 	s.hook(`{"session_id":"s","hook_event_name":"PermissionRequest","prompt_id":"u","tool_name":"Bash","tool_input":{"command":"ls","description":"List"}}`, "")

@@ -300,6 +300,7 @@ func TestReview(t *testing.T) {
 			}
 		}
 		seen[name] = p.Digest
+		s.f.Typed(s.step())
 	}
 	cut := draw(80, 24, rows)
 	cut.Dialog.Cut = true

@@ -107,7 +107,7 @@ func Killed(t *testing.T, a *Agent) {
 func NamedByAnother(t *testing.T, a *Agent) {
 	t.Helper()
 	keyed := 0
-	for _, order := range []string{"chfd", "hcfd", "chofd", "cohfd", "hcofd", "cdhf", "cdohf", "cdoxhfd", "cdhoxfd"} {
+	for _, order := range []string{"chrfd", "hrcfd", "chrofd", "cohrfd", "hrcofd", "cdhrf", "cdohrf", "cdoxhrfd", "cdhroxfd"} {
 		for own, other := range []int{1, 0} {
 			w := newWorld(t, a)
 			w.r, w.turn = rand.New(rand.NewPCG(1, 1)), true
@@ -125,6 +125,8 @@ func NamedByAnother(t *testing.T, a *Agent) {
 					w.report(Over, "c1", own, "")
 				case 'h':
 					w.report(AsksElse, "c1", own, "8")
+				case 'r': // Berth releases it for a client that is attached
+					w.apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:gone", Evidence: agent.HookReleased, Hook: "8"})
 				case 'f':
 					w.report(Asks, "c3", other, "")
 				}

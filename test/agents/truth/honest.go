@@ -1,6 +1,7 @@
 package truth
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -14,19 +15,23 @@ import (
 const moment = 600 * time.Millisecond
 
 // Honest checks that none of the prompts that counts is true for is contested in a recording, and returns how
-// many there are. In a recording all that an agent and its hooks say is true. Where it doesn't have what was typed, each prompt that goes
-// was answered by a key.
+// many there are. In a recording all that an agent and its hooks say is true. Where it doesn't have what was typed, each prompt that goes,
+// and each page of one, was answered by a key.
 func Honest(t *testing.T, rec *replay.Recording, d agent.Driver, without map[agent.Source]bool, counts func(detect.Pending) bool) int {
 	t.Helper()
-	asked, since, last := map[string]bool{}, map[string]time.Duration{}, 0
+	asked, since, last, page := map[string]bool{}, map[string]time.Duration{}, 0, [2]string{}
 	replay.Run(rec, d, replay.Options{
 		Without: without,
 		Each: func(at time.Duration, f *detect.Fold) {
-			now := len(f.Status().Requests)
-			if now < last && !rec.Typed() {
+			now := f.Status().Requests
+			turned := page
+			if len(now) > 0 {
+				turned = [2]string{now[0].ID, fmt.Sprint(now[0].QuestionCurrent)}
+			}
+			if (len(now) < last || turned[0] == page[0] && turned != page) && !rec.Typed() {
 				f.Typed(rec.Start.Add(at))
 			}
-			last = now
+			last, page = len(now), turned
 			for _, p := range f.Status().Requests {
 				if pending, ok := f.Pending(p.ID); !ok || !counts(pending) {
 					continue
