@@ -1,6 +1,8 @@
 package detect
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -24,7 +26,7 @@ const resizeSettles = 2 * time.Second
 
 // covers reports whether the prompt's dialog may be drawn over another one, which then gets the key.
 func (f *Fold) covers(r *request, d *agent.Dialog) bool {
-	other := func(u face) bool { return u.below(f.now) && !u.is(r, d) }
+	other := func(u face) bool { return f.isBelow(u, r, d) }
 	return slices.ContainsFunc(f.m.Under, other) || ofWork(d) && f.coversUnseen(r, d) || !ofWork(d) && r.seenOnly() && f.coversAside(d)
 }
 
@@ -59,6 +61,11 @@ func (f *Fold) ruled() bool {
 // faceOf is the dialog's face.
 func faceOf(d *agent.Dialog) face {
 	n := face{look: look{Key: lookOf(dialogKey(d))}, Cut: d.Cut, Size: size(d)}
+	words := append([]string{string(d.Type), d.Subtype, d.Title, d.Agent, d.Tool, d.Question}, sections(d)...)
+	for _, field := range d.Fields {
+		words = append(words, field.Heading())
+	}
+	n.Words = lookOf(dense(strings.Join(words, "\n")))
 	if d.Type == agent.PromptQuestion {
 		n.Page = lookOf(dense(strings.Join(append([]string{d.Title, d.Body, d.Question}, d.Labels()...), "\n")))
 	}
@@ -68,11 +75,41 @@ func faceOf(d *agent.Dialog) face {
 // draws reports whether two faces are drawn alike.
 func (n *face) draws(o *face) bool { return n.Key == o.Key && n.Page == o.Page && n.Cut == o.Cut }
 
-// is reports whether the dialog d of prompt r is this one. The pages of a question that was only seen are one prompt, and each may be
-// another question's.
-func (n *face) is(r *request, d *agent.Dialog) bool {
+// isBelow reports whether the dialog that was there before may be below d, the dialog of prompt r, and is another one. The pages of a
+// question that was only seen are one prompt, and each may be another question's.
+func (f *Fold) isBelow(n face, r *request, d *agent.Dialog) bool {
 	now := faceOf(d)
-	return n.draws(&now) || n.ID != "" && n.ID == r.Prompt.ID && (n.Page == now.Page || !r.seenOnly() || r.Call != "")
+	same := n.ID != "" && n.ID == r.Prompt.ID && (n.Page == now.Page || !r.seenOnly() || r.Call != "")
+	rewrapped := n.Words == now.Words && n.Size != now.Size && n.Page == now.Page && !n.Cut && !d.Cut && f.onlyCallOf()
+	return n.below(f.now) && !n.draws(&now) && !same && !rewrapped
+}
+
+// onlyCallOf reports whether the session log has one call that the dialog on the screen may be about, and none that differs from it in
+// blanks and line breaks alone. A terminal of another size wraps both alike.
+func (f *Fold) onlyCallOf() bool {
+	m, input := &f.m, ""
+	for i := range m.Calls {
+		switch c := &m.Calls[i]; {
+		case c.Look != m.Look.Key:
+		case c.Logged == "", input != "" && input != c.Logged:
+			return false
+		default:
+			input = c.Logged
+		}
+	}
+	words := wordsOf(input)
+	other := func(in string) bool { return in != "" && in != input && wordsOf(in) == words }
+	return words != "" && !slices.ContainsFunc(slices.Concat(m.Calls, m.Unasked), func(c call) bool { return other(c.Logged) || other(c.Input) }) &&
+		!slices.ContainsFunc(m.Past, func(p pastCall) bool { return p.Short || other(p.Input) })
+}
+
+// wordsOf is the text of a call's input without blanks.
+func wordsOf(input string) string {
+	var v any
+	if json.Unmarshal([]byte(input), &v) != nil {
+		return ""
+	}
+	return dense(fmt.Sprint(v))
 }
 
 // isShown records whose dialog is on the screen.

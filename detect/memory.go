@@ -204,6 +204,7 @@ type face struct {
 	ID    string   `json:",omitempty"` // of the prompt that it showed
 	Lines []string `json:",omitempty"` // while it is half drawn
 	Size  [2]int   // of the screen that it was drawn for
+	Words string   // its text without blanks
 	// Resized is when the screen got another size, if this one took the place of the dialog that was there.
 	Resized time.Time `json:",omitzero"`
 }

@@ -192,3 +192,34 @@ func TestRefusedByAForgedHook(t *testing.T) {
 		}
 	}
 }
+
+// TestWrappedAnew: after a resize a dialog's rows end at other places. It is the same one if the log has one call that may be drawn so.
+func TestWrappedAnew(t *testing.T) {
+	const command = `{"command":"echo aaaaaaaaaa bbbbbbbbbb cccccccccc # dddddddddd","description":"Prints"}`
+	at := func(cols int, rows ...string) *agent.Reading {
+		dashes := strings.Repeat("╌", cols)
+		out := append([]string{strings.Repeat("─", cols), " Bash command", " Prints", dashes}, rows...)
+		return draw(cols, 40, strings.Join(append(out, dashes, " Do you want to proceed?", " ❯ 1. Yes", "   2. No", "", " Esc to cancel · Tab to amend"), "\n"))
+	}
+	wide, narrow := at(80, " echo aaaaaaaaaa bbbbbbbbbb cccccccccc # dddddddddd"), at(40, " echo aaaaaaaaaa bbbbbbbbbb cccccccccc #", " dddddddddd")
+	for name, c := range map[string]struct {
+		calls []string
+		keyed bool
+	}{
+		"logged":             {[]string{"Bash", command}, true},
+		"not logged":         {nil, false},
+		"another like it":    {[]string{"Bash", command, "Bash", strings.Replace(command, "# d", `#\nd`, 1)}, false},
+		"another, unlike it": {[]string{"Bash", command, "Bash", `{"command":"ls","description":"List"}`}, true},
+	} {
+		s := newForgery(t)
+		if c.calls != nil {
+			s = newLogged(t)
+			s.logsCalls(c.calls)
+		}
+		s.show(wide)
+		s.show(narrow)
+		if got := s.takesKeys(wide); got != c.keyed {
+			t.Errorf("%s: keys %v, it asks %+v", name, got, s.f.Status().Requests)
+		}
+	}
+}
