@@ -138,11 +138,17 @@ func (ps *Prompts) observeInput(r hold.Record) error {
 	case own == nil || own.Hook != "":
 	case a.Last:
 		own.Given = ps.env.OnClock(r.Time.Time)
-		ps.env.Fold().Answered(a.Prompt, own.Outcome == agent.OutcomeAccepted)
+		ps.foldAt(own.Given).Answered(a.Prompt, own.Outcome == agent.OutcomeAccepted)
 	case !a.Focus:
-		ps.env.Fold().Pressed(a.Prompt)
+		ps.foldAt(ps.env.OnClock(r.Time.Time)).Pressed(a.Prompt)
 	}
 	return nil
+}
+
+// foldAt is the fold at that time. Its last fact may be old: a dialog changes nothing while it waits. A key counts from when it is pressed.
+func (ps *Prompts) foldAt(at time.Time) *detect.Fold {
+	ps.env.Apply(ps.env.Fold().Tick(ps.env.Clock(at)))
+	return ps.env.Fold()
 }
 
 // typed records a key. One of a message isn't meant for a dialog, and neither is a report of the focus.
@@ -254,7 +260,7 @@ func (ps *Prompts) observeHookOver(r hold.Record) error {
 		}
 		if r.Kind == hold.KindDelivered {
 			a.Given = ps.env.OnClock(r.Time.Time)
-			ps.env.Fold().Answered(a.Prompt, a.Outcome == agent.OutcomeAccepted)
+			ps.foldAt(a.Given).Answered(a.Prompt, a.Outcome == agent.OutcomeAccepted)
 		}
 		if a.Closed != nil {
 			ps.settleAnswer(a, ps.judgeAnswer(a), true)

@@ -269,30 +269,34 @@ func drawnAsk(now time.Time, hook string) *detect.Fold {
 	return fold
 }
 
-// TestReportOfTheFocus: a key of an answer with more keys reached the dialog on the screen. A report of the focus, which proves that the
-// agent reads its terminal, answers nothing.
+// TestReportOfTheFocus: a key of an answer with more keys reached the dialog on the screen, however long that has been quiet. A report of
+// the focus, which proves that the agent reads its terminal, answers nothing.
 func TestReportOfTheFocus(t *testing.T) {
-	for _, focus := range []bool{false, true} {
-		now := time.Unix(100, 0)
-		fold := drawnAsk(now, "")
-		ps := New(Env{
-			Env:  loop.Env{Now: func() time.Time { return now }, Driver: func() agent.Driver { return drawer{} }},
-			Mark: func() loop.Mark { return loop.Mark{Verb: verbRespond} }, Fold: func() *detect.Fold { return fold },
-		})
-		ps.followed = true
-		a := &answering{Prompt: "p", Verb: verbRespond, Outcome: agent.OutcomeDenied, Focus: focus}
-		ps.follow(a)
-		data, err := json.Marshal(hold.InputData{Bytes: 1, Mark: a.mark(false)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ps.Observe(hold.Record{N: 1, Kind: hold.KindInput, Data: data, Time: api.At(now)})
-		var saved struct{ Look struct{ Taken time.Time } }
-		if data, err = fold.Checkpoint(); err == nil {
-			err = json.Unmarshal(data, &saved)
-		}
-		if err != nil || saved.Look.Taken.IsZero() != focus {
-			t.Errorf("focus %v: %v, taken at %v", focus, err, saved.Look.Taken)
+	for _, wait := range []time.Duration{0, time.Hour} {
+		for _, focus := range []bool{false, true} {
+			now := time.Unix(100, 0)
+			fold := drawnAsk(now, "")
+			ps := New(Env{
+				Env:  loop.Env{Now: func() time.Time { return now }, Driver: func() agent.Driver { return drawer{} }},
+				Mark: func() loop.Mark { return loop.Mark{Verb: verbRespond} }, Fold: func() *detect.Fold { return fold },
+				Apply: func(detect.Result) {}, Clock: func(at time.Time) time.Time { return at },
+			})
+			ps.followed = true
+			a := &answering{Prompt: "p", Verb: verbRespond, Outcome: agent.OutcomeDenied, Focus: focus}
+			ps.follow(a)
+			data, err := json.Marshal(hold.InputData{Bytes: 1, Mark: a.mark(false)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			now = now.Add(wait)
+			ps.Observe(hold.Record{N: 1, Kind: hold.KindInput, Data: data, Time: api.At(now)})
+			var saved struct{ Look struct{ Taken time.Time } }
+			if data, err = fold.Checkpoint(); err == nil {
+				err = json.Unmarshal(data, &saved)
+			}
+			if want := map[bool]time.Time{false: now}[focus]; err != nil || !saved.Look.Taken.Equal(want) {
+				t.Errorf("focus %v, after %v: %v, taken at %v, not %v", focus, wait, err, saved.Look.Taken, want)
+			}
 		}
 	}
 }
