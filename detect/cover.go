@@ -27,25 +27,41 @@ const resizeSettles = 2 * time.Second
 // covers reports whether the prompt's dialog may be drawn over another one, which then gets the key.
 func (f *Fold) covers(r *request, d *agent.Dialog) bool {
 	other := func(u face) bool { return f.isBelow(u, r, d) }
-	return slices.ContainsFunc(f.m.Under, other) || ofWork(d) && f.coversUnseen(r, d) || !ofWork(d) && r.seenOnly() && f.coversAside(d)
+	return !f.ruled() && slices.ContainsFunc(f.m.Under, other) || ofWork(d) && f.coversUnseen(r, d) || !ofWork(d) && r.seenOnly() && f.coversAside(r, d)
 }
 
 // coversUnseen reports whether a call of another tool may have a dialog that never was on the screen. Its prompt's hook waited, and Berth
-// hasn't released it. Calls of one tool, and dialogs that no hook reports, have their own rules: see disputes. So has a form beside a
-// prompt of its conversation: see Pending.
+// hasn't released it for a client, unless the session log has another order: of parallel calls an agent asks about the first. Calls of one
+// tool, and dialogs that no hook reports, have their own rules: see disputes. So has a form beside a prompt of its conversation: see Pending.
 func (f *Fold) coversUnseen(r *request, d *agent.Dialog) bool {
 	form := d.Type == agent.PromptForm
-	lost := func(o *request) bool { return o.Told && o.Waits && (form || !o.Foreign) }
+	lost := func(o *request) bool { return o.isUnder() || form && o.Waits && o.Foreign }
 	waits := func(o *request) bool {
-		return !form && (r.Told || r.Vouched) && o.Told && o.Tool != r.Tool && o.Waits && !o.Released && !o.Seen && !o.Prompt.OnScreen
+		if form || !r.Told && !r.Vouched || !o.Told || o.Tool == r.Tool || !o.Waits || o.Seen || o.Prompt.OnScreen {
+			return false
+		}
+		first, known := f.askedFirst(o)
+		return first || !known && !o.Released
 	}
 	return !f.ruled() && (slices.ContainsFunc(f.m.Lost, lost) || slices.ContainsFunc(f.m.Requests, waits))
 }
 
+// askedFirst reports whether the session log has the call of o, or else that of the dialog on the screen, before the other one. known is
+// false if the log lacks either.
+func (f *Fold) askedFirst(o *request) (is, known bool) {
+	index := func(is func(c call) bool) int {
+		return slices.IndexFunc(f.m.Calls, func(c call) bool { return c.Logged != "" && is(c) })
+	}
+	first := index(func(c call) bool { return f.isOf(o, &c) })
+	drawn := index(func(c call) bool { return c.Look == f.m.Look.Key })
+	known = first >= 0 && drawn >= 0
+	return known && first < drawn, known
+}
+
 // coversAside is covers for a dialog that is about no call. Before the agent was ready there was no call. A page of the setup, trust and
 // what is asked about the turn before come while no call is pending, but for the page that says that auto mode can't check a call.
-func (f *Fold) coversAside(d *agent.Dialog) bool {
-	missed := f.m.Ready && !f.m.Before.IsZero() && !f.m.Face.Since.Before(f.m.Before)
+func (f *Fold) coversAside(r *request, d *agent.Dialog) bool {
+	missed := f.m.Ready && !f.m.Before.IsZero() && !r.Opened.Before(f.m.Before)
 	between := (d.Type == agent.PromptSetup || asksAside(d)) && d.Subtype != agent.SubtypeAutoMode
 	waits := func(o *request) bool { return o.Told && !o.Prompt.OnScreen && o.Prompt.Type != d.Type }
 	return f.m.Look.below(f.now) || missed || between && len(f.m.Calls) > 0 ||
@@ -66,8 +82,12 @@ func faceOf(d *agent.Dialog) face {
 		words = append(words, field.Heading())
 	}
 	n.Words = lookOf(dense(strings.Join(words, "\n")))
-	if d.Type == agent.PromptQuestion {
-		n.Page = lookOf(dense(strings.Join(append([]string{d.Title, d.Body, d.Question}, d.Labels()...), "\n")))
+	if d.Type == agent.PromptQuestion || d.Type == agent.PromptNotice {
+		page := []string{d.Title, d.Body, d.Question}
+		for _, o := range d.Options {
+			page = append(page, o.Label, o.More)
+		}
+		n.Page = lookOf(dense(strings.Join(page, "\n")))
 	}
 	return n
 }
@@ -79,7 +99,8 @@ func (n *face) draws(o *face) bool { return n.Key == o.Key && n.Page == o.Page &
 // question that was only seen are one prompt, and each may be another question's.
 func (f *Fold) isBelow(n face, r *request, d *agent.Dialog) bool {
 	now := faceOf(d)
-	same := n.ID != "" && n.ID == r.Prompt.ID && (n.Page == now.Page || !r.seenOnly() || r.Call != "")
+	cut := n.Cut && !d.Cut && n.Size == now.Size // it showed a part, which may be another call's
+	same := n.ID != "" && n.ID == r.Prompt.ID && !cut && (n.Page == now.Page || !r.seenOnly() || r.Call != "")
 	rewrapped := n.Words == now.Words && n.Size != now.Size && n.Page == now.Page && !n.Cut && !d.Cut && f.onlyCallOf()
 	return n.below(f.now) && !n.draws(&now) && !same && !rewrapped
 }
@@ -148,7 +169,9 @@ func (f *Fold) facesAt(d *agent.Dialog) {
 	now.Since = f.now
 	m.Under = slices.DeleteFunc(m.Under, func(u face) bool {
 		if u.draws(&now) {
-			now.Since, now.ID = u.Since, u.ID
+			if now.ID = u.ID; f.now.Sub(u.Gone) < tornWithin {
+				now.Since = u.Since
+			}
 			return true
 		}
 		return u.drafts(d, f.now)
@@ -188,7 +211,17 @@ func (f *Fold) placesUnder() {
 	case len(m.Under) < undersKept:
 		m.Under = append(m.Under, one)
 	default:
-		m.Under[last] = face{look: look{Key: anyDialog, Since: m.Under[last].Since, Gone: f.now}}
+		m.Under[last] = anyFace(f.now)
+	}
+}
+
+// anyFace is a dialog that was there at that time. How it was drawn isn't known.
+func anyFace(at time.Time) face { return face{look: look{Key: anyDialog, Since: at, Gone: at}} }
+
+// hearsOf is hears, if the dialog was the prompt's.
+func (n *face) hearsOf(r *request, now time.Time) {
+	if n.ID == r.Prompt.ID || n.Page == "" && n.Key == lookOf(r.Key) {
+		n.hears(now)
 	}
 }
 

@@ -19,8 +19,8 @@ type Options struct {
 	Headless bool
 	// Again: the agent may exit and be started again, after its startup prompts were answered.
 	Again bool
-	// Covered is when a dialog left the screen that may still be there: what the fold before leaves (see Leaves); zero without one.
-	Covered time.Time
+	// Left is what the fold before leaves: see Leaves.
+	Left Left
 	// Returns: the agent had started up before it left the foreground. It reports no start again, so its composer or a
 	// level ends the start, whatever the driver's table says.
 	Returns bool
@@ -122,7 +122,7 @@ func New(d agent.Driver, o Options) *Fold {
 		turns:        turns{Background: map[string]bool{}},
 		sources:      sources{Levels: map[agent.Source]*level{}, Words: map[agent.Source]Word{}, Strangers: map[agent.Source]Word{}, Changed: o.Start},
 	}
-	f.m.Before = o.Covered
+	f.m.Before, f.m.Under = o.Left.Covered, o.Left.under
 	return f
 }
 

@@ -80,8 +80,11 @@ func (f *Fold) lastLooks() []*look { return []*look{&f.m.Look, &f.m.Aside, &f.m.
 
 // Looked is when a dialog last came to the screen, or left it.
 func (f *Fold) Looked() (at time.Time) {
-	for _, l := range f.lastLooks() {
+	for _, l := range append(f.lastLooks(), &f.m.Face.look) {
 		at = latest(at, l.Since, l.Gone)
+	}
+	for i := range f.m.Under {
+		at = latest(at, f.m.Under[i].Gone)
 	}
 	return at
 }
@@ -151,14 +154,12 @@ func (f *Fold) Answered(id string, allows bool) {
 		if r.Allowed = r.Allowed || allows; r.Hook == "" {
 			f.pressedAt(f.now)
 		}
-		looks := []*look{&f.m.Look, &f.m.Face.look}
-		for i := range f.m.Under {
-			looks = append(looks, &f.m.Under[i].look)
+		if l := &f.m.Look; l.Key == lookOf(r.Key) {
+			l.hears(f.now)
 		}
-		for _, l := range looks {
-			if l.Key == lookOf(r.Key) {
-				l.hears(f.now)
-			}
+		f.m.Face.hearsOf(r, f.now)
+		for i := range f.m.Under {
+			f.m.Under[i].hearsOf(r, f.now)
 		}
 		t := f.tally(lookOf(r.Key))
 		switch {

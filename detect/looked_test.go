@@ -141,7 +141,7 @@ func TestProven(t *testing.T) {
 			b.at(4000).screen(agent.Reading{Composer: &agent.Composer{Empty: true}})
 		}
 		b.at(9000)
-		if !b.fold.Covered() || b.fold.Leaves().IsZero() {
+		if !b.fold.Covered() || b.fold.Leaves().Covered.IsZero() {
 			t.Errorf("%s: not covered", name)
 		}
 		if b.fold.Proven(at(3900)); !b.fold.Covered() {

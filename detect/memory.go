@@ -199,7 +199,7 @@ type look struct {
 // face is a dialog that is on the screen, or has been.
 type face struct {
 	look
-	Page  string   `json:",omitempty"` // of a question: all its pages have one key
+	Page  string   `json:",omitempty"` // of a question, which has one key for all, or of a notice, whose key is its title
 	Cut   bool     `json:",omitempty"`
 	ID    string   `json:",omitempty"` // of the prompt that it showed
 	Lines []string `json:",omitempty"` // while it is half drawn
@@ -207,6 +207,12 @@ type face struct {
 	Words string   // its text without blanks
 	// Resized is when the screen got another size, if this one took the place of the dialog that was there.
 	Resized time.Time `json:",omitzero"`
+}
+
+// Left is what the fold of a program leaves to that of the next one on the same terminal.
+type Left struct {
+	Covered time.Time // when a dialog left the screen that may still be there; zero without one
+	under   []face
 }
 
 // tally counts the answers at dialogs of one look, and the calls whose dialogs may have had it.

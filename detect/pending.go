@@ -72,21 +72,30 @@ func (f *Fold) Pending(id string) (Pending, bool) {
 // denial.
 func (f *Fold) StoppedSince(at time.Time) bool { return f.m.StoppedAt.After(at) }
 
-// Leaves is what the fold of the next program on the same terminal gets as Covered. A process of the session can bring another
+// Leaves is what the fold leaves now. A process of the session can bring another
 // program to the foreground for a moment, and draw over the dialog before the agent is back.
-func (f *Fold) Leaves() time.Time {
+func (f *Fold) Leaves() (left Left) {
+	m := &f.m
 	switch {
 	case f.dialog() != nil:
-		return f.now
-	case f.Covered():
-		at := latest(f.m.Look.Gone, f.m.Aside.Gone, f.m.Other.Gone, f.m.Before)
-		for _, u := range f.m.Under {
-			at = latest(at, u.Gone)
-		}
-		for _, r := range f.m.Lost {
-			at = latest(at, r.Opened)
-		}
-		return at
+		left.Covered = f.now
+	case !f.Covered():
+		return Left{}
+	default:
+		left.Covered = latest(m.Before, f.Looked())
 	}
-	return time.Time{}
+	left.under = slices.Clone(m.Under)
+	if n := m.Face; n.Key != "" {
+		n.Gone = f.now
+		left.under = append(left.under, n)
+	}
+	for i := range left.under {
+		left.under[i].ID = "" // this fold's
+	}
+	for _, r := range m.Lost {
+		if left.Covered = latest(left.Covered, r.Opened); r.isUnder() {
+			left.under = append(left.under, anyFace(r.Opened))
+		}
+	}
+	return left
 }

@@ -115,7 +115,7 @@ func (t *Track) change(visitor *Visitor, seen agent.Process, now time.Time) {
 		g.ready = old.fold.Status().Ready || g.now.is(g.last) && g.ready
 		g.last = g.now
 	}
-	covered := old.fold.Leaves()
+	leaves := old.fold.Leaves()
 	left := old.fold.Apply(agent.Fact{Kind: agent.ProgramExited, Source: agent.SourceProcess, Cause: causeForeground, Time: old.clock(now)})
 	left.Transitions = nil // the state follows from what is in the foreground now
 
@@ -127,7 +127,7 @@ func (t *Track) change(visitor *Visitor, seen agent.Process, now time.Time) {
 	driver := t.env.Fresh()
 	d := newDetection(driver, old.last)
 	o := t.options(d, old.last)
-	o.Returns, o.Covered = returns, covered
+	o.Returns, o.Left = returns, leaves
 	d.fold = detect.New(driver, o)
 	d.waking = waking{live: true, at: now, unseen: true}
 	t.d = d

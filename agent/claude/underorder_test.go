@@ -1,0 +1,128 @@
+package claude_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/agent"
+	"berth/agent/claude"
+	"berth/detect"
+)
+
+// logsCall is a call as Claude Code reports it: by a hook, by its log, and by the hook of its permission.
+func (s *forgery) logsCall(id, tool, input, hook string) {
+	s.hook(fmt.Sprintf(`{"session_id":"s","hook_event_name":"PreToolUse","prompt_id":"t","tool_name":%q,"tool_input":%s,"tool_use_id":%q}`, tool, input, id), "")
+	s.logs(fmt.Sprintf(`{"type":"assistant","sessionId":"s","message":{"content":[{"type":"tool_use","id":%q,"name":%q,"input":%s}]}}`, id, tool, input))
+	s.asks(tool, input, hook)
+}
+
+// TestParallelTools: of two calls of different tools the agent asks about the first. With the log Berth knows which that is: the second's
+// prompt doesn't keep the first's dialog from keys, and the first's keeps the second's from them until it was seen.
+func TestParallelTools(t *testing.T) {
+	const write = `{"file_path":"/w/notes.txt","content":"hello"}`
+	released := func(s *forgery, hook string) {
+		s.f.Apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:gone", Evidence: agent.HookReleased, Hook: hook, Time: s.step()})
+	}
+	for _, attached := range []bool{false, true} {
+		for drawn, keyed := range map[*agent.Reading]bool{asksHidden(): true, asksOfFile("notes.txt", "hello"): false} {
+			s := newLogged(t)
+			s.logsCall("c1", "Bash", hiddenCommand, "7")
+			s.logsCall("c2", "Write", write, "8")
+			if attached {
+				released(s, "7")
+				released(s, "8")
+			}
+			s.show(drawn)
+			s.pass(2 * time.Second)
+			s.show(drawn)
+			p := s.f.Status().Request
+			for _, one := range s.f.Status().Requests {
+				if one.OnScreen {
+					p = one
+				}
+			}
+			if now, _ := s.f.Pending(p.ID); now.Disputed == keyed {
+				t.Errorf("attached %v, %s: keyed %v, it asks %+v", attached, drawn.Dialog.Title, !now.Disputed, p)
+			}
+		}
+	}
+}
+
+// TestUnderAnotherProgram: a process takes the foreground of the agent's shell for a moment, and draws over the agent's dialog. The agent's own
+// dialog takes keys when it is back.
+func TestUnderAnotherProgram(t *testing.T) {
+	for name, c := range map[string]struct {
+		drawn *agent.Reading
+		keyed bool
+	}{"the same": {asksHidden(), true}, "a command": {asksOfCommand("List", "ls"), false}, "a form": {asksByForm("lab"), false}} {
+		s := newForgery(t)
+		s.show(asksHidden())
+		s.f = detect.New(claude.Driver{}, detect.Options{Start: s.now, Dir: "/w", Left: s.f.Leaves(), Returns: true})
+		if s.takesKeys(c.drawn) != c.keyed {
+			t.Errorf("%s: it asks %+v", name, s.f.Status().Requests)
+		}
+	}
+}
+
+// TestPartOfAPrompt: the rows of a dialog that are left on the screen are those of another command, which a hook reports. So the dialog counts
+// as that command's in part, and isn't the one that shows all of it.
+func TestPartOfAPrompt(t *testing.T) {
+	rows := strings.Join(asksOfCommand("List", "rm -rf x", "echo ok").Dialog.Lines, "\n")
+	part, drawn := draw(80, 40, rows[strings.Index(rows, " echo ok"):]), asksOfCommand("List", "echo ok")
+	s := newForgery(t)
+	s.asks("Bash", `{"command":"echo ok","description":"List"}`, "7")
+	s.show(part)
+	if p, held := s.f.HeldBy("7"); !held || !p.OnScreen {
+		t.Fatalf("the part isn't the prompt's: %+v", p)
+	}
+	s.show(drawn)
+	s.gone("7")
+	if s.takesKeys(drawn) {
+		t.Errorf("it asks %+v", s.f.Status().Requests)
+	}
+}
+
+// TestWordBeforeADialog: a word that was typed before a dialog came doesn't show that it has gone, also if another process had drawn that
+// dialog, or many others, before.
+func TestWordBeforeADialog(t *testing.T) {
+	for name, before := range map[string]int{"none": 0, "the same": 1, "many": 9} {
+		s, drawn := newForgery(t), asksOfCommand("List", "ls")
+		for i := range before {
+			s.flash(asksOfCommand("Makes", "touch hidden.txt"+strings.Repeat("x", i)))
+		}
+		s.show(atComposer(""))
+		word := s.step()
+		s.show(asksHidden())
+		s.show(atComposer("word"))
+		s.f.Proven(word)
+		if s.takesKeys(drawn) {
+			t.Errorf("%s: it asks %+v", name, s.f.Status().Requests)
+		}
+	}
+}
+
+// TestUnderByItsWords: two questions may differ in the descriptions of their options alone, and two notices in their text.
+func TestUnderByItsWords(t *testing.T) {
+	question := func(a, b string) *agent.Reading {
+		return draw(80, 40, strings.Join([]string{"● A question.", questionRule, " ☐ Mode", "", bold("Which?"), "", "❯ 1. A", "     " + a, "  2. B", "     " + b,
+			"  3. Type something.", questionRule, "  4. Chat about this", "", "Enter to select · Tab/Arrow keys to navigate · Esc to cancel"}, "\n"))
+	}
+	notice := func(text string) *agent.Reading {
+		return draw(80, 40, strings.Join([]string{strings.Repeat("─", 80), "  Confirm", "", "  " + text, "", "  ❯ 1. Yes", "    2. No", "", "  Enter to confirm · Esc to cancel"}, "\n"))
+	}
+	for name, c := range map[string][2]*agent.Reading{
+		"a question": {question("Deletes production", "Keeps"), question("Keeps", "Deletes production")},
+		"a notice":   {notice("Delete the production server."), notice("Show the version.")},
+	} {
+		s := newForgery(t)
+		s.show(c[0])
+		if s.takesKeys(c[1]) {
+			t.Errorf("%s: it asks %+v", name, s.f.Status().Requests)
+		}
+		if s = newForgery(t); !s.takesKeys(c[1]) {
+			t.Errorf("%s alone takes no keys: %+v", name, s.f.Status().Requests)
+		}
+	}
+}
