@@ -120,8 +120,23 @@ func (f *Fold) onlyCallOf() bool {
 	}
 	words := wordsOf(input)
 	other := func(in string) bool { return in != "" && in != input && wordsOf(in) == words }
-	return words != "" && !slices.ContainsFunc(slices.Concat(m.Calls, m.Unasked), func(c call) bool { return other(c.Logged) || other(c.Input) }) &&
-		!slices.ContainsFunc(m.Past, func(p pastCall) bool { return p.Short || other(p.Input) })
+	logged := worded{lookOf(words), lookOf(input)}
+	return words != "" && !slices.ContainsFunc(slices.Concat(m.Calls, m.Unasked), func(c call) bool { return other(c.Input) }) &&
+		!slices.ContainsFunc(m.Worded, func(w worded) bool { return w.Words == logged.Words && w != logged })
+}
+
+// wordedKept bounds the calls whose words are kept. They are those of a few steps of the agent, and it asks about the last step's.
+const wordedKept = 256
+
+// keepWords keeps the words of a call that the log has reported. Any process can report that it is over, so it counts after that too.
+func (f *Fold) keepWords(input string) {
+	m, w := &f.m, worded{lookOf(wordsOf(input)), lookOf(input)}
+	if slices.Contains(m.Worded, w) {
+		return
+	}
+	if m.Worded = append(m.Worded, w); len(m.Worded) > wordedKept {
+		m.Worded = slices.Clone(m.Worded[1:])
+	}
 }
 
 // wordsOf is the text of a call's input without blanks.
@@ -220,7 +235,7 @@ func anyFace(at time.Time) face { return face{look: look{Key: anyDialog, Since: 
 
 // hearsOf is hears, if the dialog was the prompt's.
 func (n *face) hearsOf(r *request, now time.Time) {
-	if n.ID == r.Prompt.ID || n.Page == "" && n.Key == lookOf(r.Key) {
+	if n.ID == r.Prompt.ID {
 		n.hears(now)
 	}
 }

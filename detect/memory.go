@@ -66,6 +66,7 @@ type turns struct {
 	Unasked   []call      // calls that were reported as over before they asked: see unasked
 	Past      []pastCall  // see outlasts
 	Crowded   []forgotten // tools whose past calls had no room
+	Worded    []worded    `json:",omitempty"` // the last calls of the log: see onlyCallOf
 
 	Background map[string]bool // subagents that continue after their turn
 }
@@ -172,6 +173,9 @@ type call struct {
 	Used                       string         `json:",omitempty"` // its input as the agent uses it, from the report of its prompt
 	Plain                      bool           `json:",omitempty"` // it is among Unasked, its dialog names no tool, and draws all that it does
 }
+
+// worded is a call's input without blanks, and as it is, in digests.
+type worded struct{ Words, Input string }
 
 // pastCall is a call of the session log that was reported as over.
 type pastCall struct {

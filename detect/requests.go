@@ -359,6 +359,7 @@ func (f *Fold) toolStarted(fact *agent.Fact) {
 			}
 			if fact.Source == agent.SourceLog && c.Logged == "" {
 				c.Logged = canonical(fact.Input)
+				f.keepWords(c.Logged)
 			}
 			return // another source has reported it
 		}
@@ -371,6 +372,7 @@ func (f *Fold) toolStarted(fact *agent.Fact) {
 	}
 	if fact.Source == agent.SourceLog {
 		c.Logged = c.Input
+		f.keepWords(c.Logged)
 	}
 	f.keepAsks(&c, fact)
 	f.addCall(c)

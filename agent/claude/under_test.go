@@ -72,6 +72,7 @@ func TestUnderByItsLook(t *testing.T) {
 		"trust":                   {page(trustPage), page(" Theme", "", " Choose the text style that looks best with your terminal", "", " ❯ 1. Auto (match terminal)", "   2. Dark mode", "   3. Light mode", "", " Enter to select · Esc to cancel")},
 		"it was cut off":          {long, draw(80, 24, strings.Join(ls.Dialog.Lines, "\n"))},
 		"cut off, then a resize":  {long, draw(100, 30, strings.Join(ls.Dialog.Lines, "\n"))},
+		"it was cut off there":    {draw(80, 40, strings.Join(asksHidden().Dialog.Lines, "\n")+strings.Repeat(" ", 70)+"x"), asksHidden()},
 		"its refusal is not seen": {draw(80, 40, strings.Replace(strings.Join(asksHidden().Dialog.Lines, "\n"), "   3. No", "   3. ..", 1)), ls},
 	} {
 		for _, frames := range []int{1, 20} {
@@ -174,7 +175,7 @@ func TestRefusedByAForgedHook(t *testing.T) {
 		"Bash":            {hiddenCommand, asksHidden()},
 	} {
 		s, drawn := newForgery(t), asksOfCommand("List", "ls")
-		s.asks(tool, c.input, "7")
+		s.logsCall("c1", tool, c.input, "7")
 		s.show(c.asks)
 		p, held := s.f.HeldBy("7")
 		if !held || !p.OnScreen {
@@ -209,12 +210,16 @@ func TestWrappedAnew(t *testing.T) {
 		"logged":             {[]string{"Bash", command}, true},
 		"not logged":         {nil, false},
 		"another like it":    {[]string{"Bash", command, "Bash", strings.Replace(command, "# d", `#\nd`, 1)}, false},
+		"another that ended": {[]string{"Bash", command, "Bash", strings.Replace(command, "# d", `#\nd`, 1)}, false},
 		"another, unlike it": {[]string{"Bash", command, "Bash", `{"command":"ls","description":"List"}`}, true},
 	} {
 		s := newForgery(t)
 		if c.calls != nil {
 			s = newLogged(t)
 			s.logsCalls(c.calls)
+		}
+		if name == "another that ended" {
+			s.about("PostToolUse", "Bash", c.calls[3], "")
 		}
 		s.show(wide)
 		s.show(narrow)

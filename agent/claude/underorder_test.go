@@ -57,11 +57,34 @@ func TestUnderAnotherProgram(t *testing.T) {
 		drawn *agent.Reading
 		keyed bool
 	}{"the same": {asksHidden(), true}, "a command": {asksOfCommand("List", "ls"), false}, "a form": {asksByForm("lab"), false}} {
-		s := newForgery(t)
-		s.show(asksHidden())
-		s.f = detect.New(claude.Driver{}, detect.Options{Start: s.now, Dir: "/w", Left: s.f.Leaves(), Returns: true})
-		if s.takesKeys(c.drawn) != c.keyed {
-			t.Errorf("%s: it asks %+v", name, s.f.Status().Requests)
+		for _, covered := range []bool{false, true} {
+			s := newForgery(t)
+			if s.show(asksHidden()); covered {
+				s.show(c.drawn)
+			}
+			s.f = detect.New(claude.Driver{}, detect.Options{Start: s.now, Dir: "/w", Left: s.f.Leaves(), Returns: true})
+			if s.takesKeys(c.drawn) != c.keyed {
+				t.Errorf("%s, covered before that: %v: it asks %+v", name, covered, s.f.Status().Requests)
+			}
+		}
+	}
+}
+
+// TestFormOverAnotherConversation: another process reports that the agent has left its conversation. The prompt of a hook that waits is then
+// another conversation's, and a form that is drawn over its dialog takes no key, even where Berth has released the form's hook.
+func TestFormOverAnotherConversation(t *testing.T) {
+	for _, left := range []bool{true, false} {
+		s, form := newForgery(t), asksByForm("lab")
+		s.hook(`{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt_id":"t","prompt":"x"}`, "")
+		s.hook(`{"session_id":"s","hook_event_name":"SessionEnd","reason":"clear"}`, "")
+		s.hook(`{"session_id":"s2","hook_event_name":"SessionStart","source":"clear"}`, "")
+		if left {
+			s.asks("Bash", hiddenCommand, "7")
+		}
+		s.hook(`{"session_id":"s2","hook_event_name":"Elicitation","prompt_id":"t","mcp_server_name":"lab","message":"Continue?","requested_schema":{"type":"object","properties":{}}}`, "8")
+		s.f.Apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:gone", Evidence: agent.HookReleased, Hook: "8", Time: s.step()})
+		if s.takesKeys(form) == left {
+			t.Errorf("a hook waits: %v: it asks %+v", left, s.f.Status().Requests)
 		}
 	}
 }
