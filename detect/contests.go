@@ -241,6 +241,9 @@ func (f *Fold) loseForeign(fact *agent.Fact) {
 func (f *Fold) keepLost(lost *request) {
 	m := &f.m
 	if m.Lost = append(m.Lost, lost); len(m.Lost) > lostKept {
+		if one := m.Lost[0]; one.isUnder() && len(m.Under) < undersKept {
+			m.Under = append(m.Under, anyFace(one.Opened))
+		}
 		m.Lost, m.Forgotten = append([]*request(nil), m.Lost[1:]...), true
 	}
 }
@@ -354,7 +357,7 @@ func (f *Fold) contest() {
 			r.Prompt.Ready = !d.Partial && f.due(agent.MoveAsk, agent.SourceScreen, f.m.Screen.Shown, EarlierWithin)
 		}
 		if r.Prompt.OnScreen && d != nil {
-			f.isShown(r, d)
+			f.isShown(r, d, f.shows(d, r))
 		}
 		r.Prompt.Contested = r.Hook == "" && f.disputed(r)
 		if r.Prompt.Contested {

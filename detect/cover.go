@@ -37,7 +37,13 @@ func (f *Fold) coversUnseen(r *request, d *agent.Dialog) bool {
 	form := d.Type == agent.PromptForm
 	lost := func(o *request) bool { return o.isUnder() || form && o.Waits && o.Foreign }
 	waits := func(o *request) bool {
-		if form || !r.Told && !r.Vouched || !o.Told || o.Tool == r.Tool || !o.Waits || o.Seen || o.Prompt.OnScreen {
+		if form || !o.Told || o.Tool == r.Tool || o.Seen || o.Prompt.OnScreen {
+			return false
+		}
+		if !r.Told && !r.Vouched { // the agent may draw a dialog that it doesn't report beside a hook that waits
+			return o.Hook == "" && o.Prompt.Type == r.Prompt.Type && (o.Waits && !o.Released || o.By == agent.SourceLog)
+		}
+		if !o.Waits {
 			return false
 		}
 		first, known := f.askedFirst(o)
@@ -81,15 +87,27 @@ func faceOf(d *agent.Dialog) face {
 	for _, field := range d.Fields {
 		words = append(words, field.Heading())
 	}
-	n.Words = lookOf(dense(strings.Join(words, "\n")))
-	if d.Type == agent.PromptQuestion || d.Type == agent.PromptNotice {
-		page := []string{d.Title, d.Body, d.Question}
+	n.Words = lookOf(joined(words))
+	if d.Type != agent.PromptForm && (d.Type != agent.PromptPermission || d.Subtype != "") {
+		var page []string
+		if d.Type == agent.PromptQuestion || d.Type == agent.PromptNotice {
+			page = append(page, d.Title, d.Body, d.Question)
+		}
 		for _, o := range d.Options {
 			page = append(page, o.Label, o.More)
 		}
-		n.Page = lookOf(dense(strings.Join(page, "\n")))
+		n.Page = lookOf(joined(page))
 	}
 	return n
+}
+
+// joined are the texts without blanks, one a line.
+func joined(texts []string) string {
+	all := make([]string, len(texts))
+	for i, text := range texts {
+		all[i] = dense(text)
+	}
+	return strings.Join(all, "\n")
 }
 
 // draws reports whether two faces are drawn alike.
@@ -99,8 +117,9 @@ func (n *face) draws(o *face) bool { return n.Key == o.Key && n.Page == o.Page &
 // question that was only seen are one prompt, and each may be another question's.
 func (f *Fold) isBelow(n face, r *request, d *agent.Dialog) bool {
 	now := faceOf(d)
-	cut := n.Cut && !d.Cut && n.Size == now.Size // it showed a part, which may be another call's
-	same := n.ID != "" && n.ID == r.Prompt.ID && !cut && (n.Page == now.Page || !r.seenOnly() || r.Call != "")
+	part := n.Part || n.Cut && n.Size == now.Size
+	page := n.Page == now.Page || d.Type != agent.PromptQuestion && !r.seenOnly()
+	same := n.ID != "" && n.ID == r.Prompt.ID && (!part || d.Cut) && page
 	rewrapped := n.Words == now.Words && n.Size != now.Size && n.Page == now.Page && !n.Cut && !d.Cut && f.onlyCallOf()
 	return n.below(f.now) && !n.draws(&now) && !same && !rewrapped
 }
@@ -148,10 +167,10 @@ func wordsOf(input string) string {
 	return dense(fmt.Sprint(v))
 }
 
-// isShown records whose dialog is on the screen.
-func (f *Fold) isShown(r *request, d *agent.Dialog) {
+// isShown records whose dialog is on the screen. One that shows only a part, and never showed more, may be another prompt's.
+func (f *Fold) isShown(r *request, d *agent.Dialog, how agent.Match) {
 	if now := faceOf(d); f.m.Face.draws(&now) {
-		f.m.Face.ID = r.Prompt.ID
+		f.m.Face.ID, f.m.Face.Part = r.Prompt.ID, how == agent.AlikeMatch || how == agent.PartMatch && !r.Whole
 	}
 }
 
@@ -184,7 +203,7 @@ func (f *Fold) facesAt(d *agent.Dialog) {
 	now.Since = f.now
 	m.Under = slices.DeleteFunc(m.Under, func(u face) bool {
 		if u.draws(&now) {
-			if now.ID = u.ID; f.now.Sub(u.Gone) < tornWithin {
+			if now.ID, now.Part = u.ID, u.Part; f.now.Sub(u.Gone) < tornWithin {
 				now.Since = u.Since
 			}
 			return true

@@ -2,6 +2,9 @@ package detect
 
 import "time"
 
+// keyLags is how much later than the screen after it the record of a key may be read.
+const keyLags = time.Second
+
 // lookOf is the look of a dialog with that key. It is short, because each call keeps one.
 func lookOf(key string) string {
 	if key == "" {

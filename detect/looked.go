@@ -12,9 +12,6 @@ import (
 // counts. Of the calls that may have been drawn as one look, each may still ask until that look has taken as many answers
 // as there are such calls. An answer is a key that reached a dialog of that look, or a hook that took Berth's allowance.
 
-// keyLags is how much later than the screen after it the record of a key may be read.
-const keyLags = time.Second
-
 // looksOf counts the calls whose dialogs may have had each look. Past calls and those that were reported as over are often the
 // same ones, so the larger number counts.
 func (f *Fold) looksOf() map[string]int {
@@ -110,11 +107,18 @@ func (f *Fold) pressedAt(at time.Time) {
 
 // takes records that an answer may have reached the last dialog.
 func (f *Fold) takes(key string) {
-	f.m.Under = slices.DeleteFunc(f.m.Under, func(u face) bool { return u.Key == key })
-	for _, l := range append(f.lastLooks(), &f.m.Face.look) {
+	for _, l := range f.lastLooks() {
 		if l.Key == key {
 			l.Taken = f.now
 		}
+	}
+}
+
+// takesFace is takes for what may be below.
+func (f *Fold) takesFace(key string) {
+	f.m.Under = slices.DeleteFunc(f.m.Under, func(u face) bool { return u.Key == key })
+	if l := &f.m.Face.look; l.Key == key {
+		l.Taken = f.now
 	}
 }
 
@@ -163,8 +167,13 @@ func (f *Fold) Answered(id string, allows bool) {
 		}
 		t := f.tally(lookOf(r.Key))
 		switch {
-		case r.Hook == "", allows && r.Prompt.Type == agent.PromptPermission && f.drewOne(r):
+		case r.Hook == "":
 			f.gives(lookOf(r.Key), id)
+			f.takesFace(lookOf(r.Key))
+		case allows && r.Prompt.Type == agent.PromptPermission && f.drewOne(r):
+			if f.gives(lookOf(r.Key), id); f.isAnswered(lookOf(r.Key)) { // otherwise it may be another call's that is drawn alike
+				f.takesFace(lookOf(r.Key))
+			}
 		case r.Prompt.Type != agent.PromptPermission: // it allows no call
 			if l := &f.m.Look; l.Key == lookOf(r.Key) {
 				l.Taken = f.now
@@ -177,7 +186,9 @@ func (f *Fold) Answered(id string, allows bool) {
 
 // drewOne reports whether the prompt's dialog may be about a call that the prompt is about.
 func (f *Fold) drewOne(r *request) bool {
-	is := func(c call) bool { return c.Look == lookOf(r.Key) && f.isOf(r, &c) }
+	is := func(c call) bool {
+		return c.Look == lookOf(r.Key) && f.isOf(r, &c) && (c.Logged == "" || c.Logged == r.Input) // another process may have reported its id with another input
+	}
 	return slices.ContainsFunc(f.m.Calls, is) || slices.ContainsFunc(f.m.Unasked, is)
 }
 

@@ -203,9 +203,10 @@ type look struct {
 // face is a dialog that is on the screen, or has been.
 type face struct {
 	look
-	Page  string   `json:",omitempty"` // of a question, which has one key for all, or of a notice, whose key is its title
+	Page  string   `json:",omitempty"` // its options, and the text of a question's page or of a notice, which its key lacks
 	Cut   bool     `json:",omitempty"`
 	ID    string   `json:",omitempty"` // of the prompt that it showed
+	Part  bool     `json:",omitempty"` // it showed only a part of that, or may show another one
 	Lines []string `json:",omitempty"` // while it is half drawn
 	Size  [2]int   // of the screen that it was drawn for
 	Words string   // its text without blanks

@@ -11,27 +11,29 @@ import (
 func (f *Fold) Typed(now time.Time) Result {
 	f.begin(now)
 	f.m.KeyAt = now
+	kept := len(f.m.Under) + len(f.m.Lost)
 	f.typedAt(now)
-	return f.pressed(now)
+	return f.pressed(now, len(f.m.Under)+len(f.m.Lost) < kept)
 }
 
 // TypedMessage records keys of a message that Berth delivers. It answers no dialog: another process may have drawn a composer
 // over one.
 func (f *Fold) TypedMessage(now time.Time) Result {
 	f.begin(now)
-	return f.pressed(now)
+	return f.pressed(now, false)
 }
 
-func (f *Fold) pressed(now time.Time) Result {
+// pressed concludes only if the key answers something, which few do.
+func (f *Fold) pressed(now time.Time, answers bool) Result {
 	f.m.TypedAt = now // the record of a key may be read later than the screen after it
 	f.m.mayFollow()
-	d, answers := f.dialog(), false
+	d := f.dialog()
 	for _, r := range f.m.Requests {
 		if d != nil && r.Prompt.OnScreen && f.alike(d, r) || d == nil && r.Prompt.Alike && f.up(r) {
 			r.Typed, answers = f.now, true
 		}
 	}
-	if !answers { // most keys: nothing to conclude from
+	if !answers {
 		return f.result
 	}
 	f.settle()

@@ -38,9 +38,13 @@ func asksByForm(server string, rows ...string) *agent.Reading {
 
 // asksOfPages is the first of two questions.
 func asksOfPages(question string, options ...string) *agent.Reading {
+	return draw(80, 40, pagesOf(question, options...))
+}
+
+func pagesOf(question string, options ...string) string {
 	rows := []string{"● A question.", questionRule, "← \x1b[48;5;153m ☐ One \x1b[49m ☐ Two  ✔ Submit →", "", bold(question), "", "❯ 1. " + options[0], "     One", "  2. " + options[1], "     Two",
 		"  3. Type something.", questionRule, "  4. Chat about this", "", "Enter to select · Tab/Arrow keys to navigate · Esc to cancel"}
-	return draw(80, 40, strings.Join(rows, "\n"))
+	return strings.Join(rows, "\n")
 }
 
 // TestUnderByItsLook: without hooks a dialog is another one if anything in it differs, and then it may be drawn over the one before it.

@@ -93,17 +93,48 @@ func TestFormOverAnotherConversation(t *testing.T) {
 // as that command's in part, and isn't the one that shows all of it.
 func TestPartOfAPrompt(t *testing.T) {
 	rows := strings.Join(asksOfCommand("List", "rm -rf x", "echo ok").Dialog.Lines, "\n")
-	part, drawn := draw(80, 40, rows[strings.Index(rows, " echo ok"):]), asksOfCommand("List", "echo ok")
-	s := newForgery(t)
-	s.asks("Bash", `{"command":"echo ok","description":"List"}`, "7")
-	s.show(part)
-	if p, held := s.f.HeldBy("7"); !held || !p.OnScreen {
-		t.Fatalf("the part isn't the prompt's: %+v", p)
+	part := draw(80, 40, rows[strings.Index(rows, " echo ok"):])
+	for _, c := range []struct {
+		cols   int  // of the screen that the whole one is drawn on
+		before bool // it was drawn before, too
+	}{{80, false}, {80, true}, {100, false}} {
+		drawn := draw(c.cols, 40, strings.Join(asksOfCommand("List", "echo ok").Dialog.Lines, "\n"))
+		s := newForgery(t)
+		s.asks("Bash", `{"command":"echo ok","description":"List"}`, "7")
+		if c.before {
+			s.show(drawn)
+		}
+		s.show(part)
+		if p, held := s.f.HeldBy("7"); !held || !p.OnScreen {
+			t.Fatalf("the part isn't the prompt's: %+v", p)
+		}
+		s.show(drawn)
+		s.gone("7")
+		if s.takesKeys(drawn) {
+			t.Errorf("%+v: it asks %+v", c, s.f.Status().Requests)
+		}
 	}
-	s.show(drawn)
-	s.gone("7")
-	if s.takesKeys(drawn) {
-		t.Errorf("it asks %+v", s.f.Status().Requests)
+}
+
+// TestPageOverAPage: the second page of a reported prompt is drawn over the first one. A key there answers the first question.
+func TestPageOverAPage(t *testing.T) {
+	const asks = `{"questions":[{"question":"Delete?","header":"One","multiSelect":false,"options":[{"label":"All","description":"One"},{"label":"Keep","description":"Two"}]},
+		{"question":"Color?","header":"Two","multiSelect":false,"options":[{"label":"Red","description":"One"},{"label":"Green","description":"Two"}]}]}`
+	first := asksOfPages("Delete?", "All", "Keep")
+	second := draw(80, 40, strings.NewReplacer("\x1b[48;5;153m ☐ One \x1b[49m ☐ Two ", " ☐ One \x1b[48;5;153m ☐ Two \x1b[49m").Replace(pagesOf("Color?", "Red", "Green")))
+	for _, pressed := range []bool{false, true} {
+		s := newForgery(t)
+		s.asks("AskUserQuestion", asks, "7")
+		s.show(first)
+		if s.gone("7"); !s.takesKeys(first) {
+			t.Fatalf("the first page takes no keys: %+v", s.f.Status().Requests)
+		}
+		if pressed {
+			s.f.Pressed(s.f.Status().Request.ID)
+		}
+		if s.takesKeys(second) != pressed {
+			t.Errorf("a key was pressed: %v: it asks %+v", pressed, s.f.Status().Request)
+		}
 	}
 }
 

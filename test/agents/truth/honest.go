@@ -28,7 +28,7 @@ func Honest(t *testing.T, rec *replay.Recording, d agent.Driver, without map[age
 			if len(now) > 0 {
 				turned = [2]string{now[0].ID, fmt.Sprint(now[0].QuestionCurrent)}
 			}
-			if (len(now) < last || turned[0] == page[0] && turned != page) && !rec.Typed() {
+			if (len(now) < last || last > 0 && turned != page) && !rec.Typed() {
 				f.Typed(rec.Start.Add(at))
 			}
 			last, page = len(now), turned
