@@ -221,7 +221,13 @@ func TestKillDuringBackOff(t *testing.T) {
 	p := open(t)
 	s := p.sh("one", "exit 1", func(s *Spec) { s.Restart = RestartAlways })
 	within(t, s, "the back-off", func(st *Status) bool { return st.Now == agent.Restarting })
+	kept := checkpointOf(t, s)
 	if err := <-s.End(t.Context(), tester, 0); err != nil {
+		t.Fatal(err)
+	}
+	p.crash(s, kept) // also for the next server
+	s = p.find("one")
+	if err := s.do(t.Context(), func(*core) {}); err != nil {
 		t.Fatal(err)
 	}
 	if st := s.Status(); st.Now != agent.Exited {

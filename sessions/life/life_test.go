@@ -204,30 +204,40 @@ func TestRestartPolicy(t *testing.T) {
 	}
 }
 
-// TestEndDuringAStart: an end that is asked for while a holder is being started follows the start.
+// TestEndDuringAStart: an end that is asked for while a holder is being started follows the start. A program that ends by itself before the
+// holder hears of it isn't started again either.
 func TestEndDuringAStart(t *testing.T) {
-	s := running(t)
-	s.ends(crash())
-	s.log = nil
-	started, ended := make(chan error, 1), make(chan error, 1)
-	s.Restart(loop.Berth, started)
-	s.Stop(loop.Mark{Verb: "kill"}, EndGrace, ended)
-	s.logged("restarting by process:restart", "launch, lost false")
-	if got := answered(started); got != "one was ended before it could be started again" {
-		t.Errorf("the caller of the start got %s", got)
-	}
-	s.linked = true
-	s.Launched(hold.Welcome{HolderPID: 20, ChildPID: 21}, nil)
-	s.logged("end by kill")
-	if got := answered(ended); got != "nothing" {
-		t.Errorf("before the end its caller got %s", got)
-	}
-	s.starts(21)
-	s.take(hold.KindEnd, hold.EndData{Mark: loop.Mark{Verb: "kill"}.JSON()})
-	s.ends(hold.Exit{Signal: "SIGHUP"})
-	s.logged("event restarted 21", "event exited crashed false lost false [bye]", "exited by process:exit")
-	if got := answered(ended); got != "<nil>" {
-		t.Errorf("after the end its caller got %s", got)
+	for _, byItself := range []bool{false, true} {
+		s := running(t, func(s *stage) { s.spec.Restart = RestartAlways })
+		s.ends(crash())
+		s.log = nil
+		started, ended := make(chan error, 1), make(chan error, 1)
+		s.Restart(loop.Berth, started)
+		s.Stop(loop.Mark{Verb: "kill"}, EndGrace, ended)
+		s.logged("launch, lost false")
+		if got := answered(started); got != "one was ended before it could be started again" {
+			t.Errorf("the caller of the start got %s", got)
+		}
+		s.linked = true
+		s.Launched(hold.Welcome{HolderPID: 20, ChildPID: 21}, nil)
+		s.logged("end by kill")
+		if got := answered(ended); got != "nothing" {
+			t.Errorf("before the end its caller got %s", got)
+		}
+		s.starts(21)
+		if byItself {
+			s.ends(crash())
+		} else {
+			s.take(hold.KindEnd, hold.EndData{Mark: loop.Mark{Verb: "kill"}.JSON()})
+			s.ends(hold.Exit{Signal: "SIGHUP"})
+		}
+		s.logged("event restarted 21", "event exited crashed false lost false [bye]", "exited by process:exit")
+		if got := answered(ended); got != "<nil>" {
+			t.Errorf("after the end its caller got %s", got)
+		}
+		s.now = s.now.Add(time.Hour)
+		s.Tick(s.now)
+		s.logged()
 	}
 }
 

@@ -29,7 +29,10 @@ func (l *Life) startedRecord(r hold.Record) error {
 	if !written {
 		l.lost = nil // that was the program before
 	}
-	l.ending, l.again, l.endedBy = false, false, loop.By{} // an end asked for since has its own record after this one
+	l.endedBy = loop.By{}
+	if len(l.ends) == 0 { // otherwise the end was asked for while it started, and has no record if it ends by itself before that
+		l.ending, l.again = false, false
+	}
 	l.restarts.cancel()
 	first := r.N == 1
 	l.env.Begin(r.Time.Time, first, d)
