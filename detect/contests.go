@@ -241,8 +241,8 @@ func (f *Fold) loseForeign(fact *agent.Fact) {
 func (f *Fold) keepLost(lost *request) {
 	m := &f.m
 	if m.Lost = append(m.Lost, lost); len(m.Lost) > lostKept {
-		if one := m.Lost[0]; one.isUnder() && len(m.Under) < undersKept {
-			m.Under = append(m.Under, anyFace(one.Opened))
+		if one := m.Lost[0]; one.isUnder() {
+			f.keepUnder(anyFace(one.Opened))
 		}
 		m.Lost, m.Forgotten = append([]*request(nil), m.Lost[1:]...), true
 	}

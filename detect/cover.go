@@ -240,12 +240,17 @@ func (f *Fold) placesUnder() {
 	one := m.Face
 	m.Face, one.Gone = face{}, f.now
 	redrawn := one.ID == "" && !one.Resized.IsZero() && f.now.Sub(one.Resized) < resizeSettles
-	switch last := len(m.Under) - 1; {
-	case !one.below(f.now), redrawn:
-	case len(m.Under) < undersKept:
+	if one.below(f.now) && !redrawn {
+		f.keepUnder(one)
+	}
+}
+
+// keepUnder keeps a dialog that may be below, or, without room, that there is one.
+func (f *Fold) keepUnder(one face) {
+	if m := &f.m; len(m.Under) < undersKept {
 		m.Under = append(m.Under, one)
-	default:
-		m.Under[last] = anyFace(f.now)
+	} else {
+		m.Under[undersKept-1] = anyFace(f.now)
 	}
 }
 

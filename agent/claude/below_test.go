@@ -34,17 +34,6 @@ func TestDialogBelow(t *testing.T) {
 				s.f.Apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:gone", Evidence: agent.HookReleased, Hook: "8", Time: s.step()})
 			}
 		}
-		keys := func(s *forgery) bool {
-			s.show(c.drawn)
-			s.pass(2 * time.Second)
-			s.show(c.drawn)
-			for _, p := range s.f.Status().Requests {
-				if p.OnScreen && s.keyed(p.ID, c.drawn.Dialog) {
-					return true
-				}
-			}
-			return false
-		}
 		for how, asks := range map[string]func(s *forgery){
 			"its hook waits": func(s *forgery) {
 				s.asks("Bash", command, "7")
@@ -81,14 +70,14 @@ func TestDialogBelow(t *testing.T) {
 				}
 				end(s)
 				forged(s)
-				if keys(s) {
+				if s.takesKeys(c.drawn) {
 					t.Errorf("%s over a command, %s%s: it takes keys", name, how, ended)
 				}
 			}
 		}
 		s := newForgery(t)
 		forged(s)
-		if !keys(s) {
+		if !s.takesKeys(c.drawn) {
 			t.Errorf("%s alone takes no keys: %+v", name, s.f.Status().Requests)
 		}
 	}

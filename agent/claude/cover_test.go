@@ -17,17 +17,6 @@ func TestCoveredBySetup(t *testing.T) {
 		"auto":  "  Make auto mode your default permission mode?\n\n  Auto mode lets Claude handle permission prompts automatically.\n\n  ❯ 1. Yes, set auto mode as my default permission mode\n    2. No, keep manual mode",
 	} {
 		drawn := draw(80, 40, rule+"\n"+page)
-		takesKeys := func(s *forgery) bool {
-			s.show(drawn)
-			s.pass(2 * time.Second)
-			s.show(drawn)
-			for _, p := range s.f.Status().Requests {
-				if p.OnScreen && s.keyed(p.ID, drawn.Dialog) {
-					return true
-				}
-			}
-			return false
-		}
 		for how, cover := range map[string]func(s *forgery){
 			"with a hook": func(s *forgery) { s.asks("Bash", `{"command":"touch hidden.txt","description":"Makes"}`, "7") },
 			"seen alone":  func(*forgery) {},
@@ -38,7 +27,7 @@ func TestCoveredBySetup(t *testing.T) {
 			s := newForgery(t)
 			cover(s)
 			if how == "called" { // it was covered before Berth saw it
-				if takesKeys(s) {
+				if s.takesKeys(drawn) {
 					t.Errorf("%s, %s: the page takes keys", name, how)
 				}
 				continue
@@ -49,15 +38,15 @@ func TestCoveredBySetup(t *testing.T) {
 			}
 			s.show(drawn)
 			s.gone("7") // Berth releases it, because its dialog is gone
-			if takesKeys(s) {
+			if s.takesKeys(drawn) {
 				t.Errorf("%s, %s: the page takes keys", name, how)
 			}
 			s.f.Proven(s.step())
-			if !takesKeys(s) {
+			if !s.takesKeys(drawn) {
 				t.Errorf("%s, %s: the page takes no keys after the composer took a word: %+v", name, how, s.f.Status().Requests)
 			}
 		}
-		if s := newForgery(t); !takesKeys(s) {
+		if s := newForgery(t); !s.takesKeys(drawn) {
 			t.Errorf("%s: the page takes no keys: %+v", name, s.f.Status().Request)
 		}
 	}
