@@ -104,7 +104,9 @@ func (t *Track) applyEntry(d *detection, line tail.Line) {
 		if !f.At.IsZero() && !f.At.After(l.since) {
 			continue
 		}
-		l.ledger.Enter(&f)
+		if l.ledger.Enter(&f) {
+			d.meter.Adopt(l.ledger.Turn)
+		}
 		d.meter.Take(l.ledger.Turn, f, l.ledger.Over)
 		if f.At.After(l.newest) && !f.At.After(t.env.Now()) { // a forged time would make later entries old
 			l.newest = f.At

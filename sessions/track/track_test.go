@@ -393,6 +393,37 @@ func TestLastWordsLoggedLate(t *testing.T) {
 	}
 }
 
+// TestFirstTurnInAnyOrder: when an agent creates its session log, the entries of a short first turn may come in
+// any order. In each one its last message and its usage are known.
+func TestFirstTurnInAnyOrder(t *testing.T) {
+	begun := time.Now().Add(-time.Minute)
+	entries := []agent.Fact{
+		{Kind: agent.TurnStarted, Turn: "1", At: begun},
+		{Kind: agent.Acting, Text: "It is", At: begun.Add(time.Second), Usage: &agent.Usage{Answer: "a", Tokens: agent.Tokens{Output: 3}}},
+		{Kind: agent.Acting, Text: "done.", At: begun.Add(time.Second), Usage: &agent.Usage{Answer: "a", Tokens: agent.Tokens{Output: 3}}},
+		{Kind: agent.TurnEnded, How: agent.Completed, At: begun.Add(2 * time.Second)},
+	}
+	for _, order := range []string{"0123", "1023", "1203", "3012", "3102", "3120", "1320", "1230"} { // the parts of an answer are in order
+		t.Run(order, func(t *testing.T) {
+			b := newBench()
+			for n, i := range order {
+				data, err := json.Marshal(entries[i-'0'])
+				if err != nil {
+					t.Fatal(err)
+				}
+				b.applyEntry(b.d, tail.Line{Data: data, Next: int64(n + 1)})
+			}
+			if said := b.View().Said; said == nil || said.Text != "It is\n\ndone." || said.Turn != "1" || said.Usage == nil || said.Usage.Output != 3 || said.Usage.Requests != 1 {
+				t.Errorf("the last message is %+v", said)
+			}
+			next := agent.Fact{Kind: agent.TurnStarted, Turn: "2", At: begun.Add(3 * time.Second)}
+			if b.d.files.log.ledger.Enter(&next) {
+				t.Error("a later turn takes the first one's answers")
+			}
+		})
+	}
+}
+
 // TestResultPrintedLast: a printed result, which doesn't name its turn, may come after the hook that ended the
 // turn. The last message keeps its turn, and so its usage.
 func TestResultPrintedLast(t *testing.T) {

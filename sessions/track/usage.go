@@ -76,6 +76,13 @@ func (t *metered) answer(u *agent.Usage) {
 	}
 }
 
+// Adopt gives a turn the answers that were logged before its start, and before any turn's.
+func (m *Meter) Adopt(turn string) {
+	if early := m.of(""); early != nil && !early.Over && m.of(turn) == nil {
+		early.Turn = turn
+	}
+}
+
 // End marks all turns as over, because the program has ended. A claude -p logs no end of its turn.
 func (m *Meter) End() {
 	for _, t := range m.Turns {
