@@ -93,7 +93,8 @@ func TestKeys(t *testing.T) {
 		{typing, deny, "", "", agent.ErrCannot}, // Esc would only clear the notes
 		{plan, accept, "1", agent.OutcomeAccepted, nil},
 		{plan, option(2), "2", agent.OutcomeAnswered, nil},
-		{plan, deny, "3", agent.OutcomeDenied, nil},
+		{plan, deny, "Escape", agent.OutcomeDenied, nil},
+		{plan, option(3), "Escape", agent.OutcomeDenied, nil},
 		{plan, why, "", "", agent.ErrCannot},
 		{plan, words, "", "", agent.ErrCannot},
 		{trust, accept, "Enter", agent.OutcomeAccepted, nil},

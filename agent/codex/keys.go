@@ -159,14 +159,14 @@ func trustKeys(a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	return agent.KeyAnswer{}, wrong("accept, deny or option N")
 }
 
-// planKeys: the option that starts the work in the same conversation accepts.
+// planKeys: the option that starts the work in the same conversation accepts. A denial is Esc, as for a permission.
 func planKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	yes, no := beginning(d, "Yes, implement this plan"), beginning(d, "No")
 	switch {
 	case a.Kind == agent.Accept && yes > 0:
 		return digit(yes, d, agent.OutcomeAccepted)
-	case a.Kind == agent.Deny && a.Text == "" && no > 0:
-		return digit(no, d, agent.OutcomeDenied)
+	case no > 0 && (a.Kind == agent.Deny && a.Text == "" || a.Kind == agent.ChooseOption && a.Option == no):
+		return agent.KeyAnswer{Steps: []agent.Step{press("Escape", d)}, Outcome: agent.OutcomeDenied}, nil
 	case a.Kind == agent.Deny || a.Kind == agent.AnswerText:
 		return agent.KeyAnswer{}, cannot("this dialog takes no text: deny, then nudge what to change")
 	case a.Kind == agent.ChooseOption:

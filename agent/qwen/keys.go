@@ -51,7 +51,7 @@ func permissionKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.Ke
 }
 
 func planKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
-	return forks.Choice(a, d, labelled(d, optionManual), labelled(d, optionKeep))
+	return forks.AnswerCall(a, d, labelled(d, optionManual), labelled(d, optionKeep))
 }
 
 // labelled is the number of the only option with the label; 0 for none or several. A label without room
