@@ -27,7 +27,7 @@ const resizeSettles = 2 * time.Second
 // covers reports whether the prompt's dialog may be drawn over another one, which then gets the key.
 func (f *Fold) covers(r *request, d *agent.Dialog) bool {
 	other := func(u face) bool { return f.isBelow(u, r, d) }
-	return !f.ruled() && slices.ContainsFunc(f.m.Under, other) || ofWork(d) && f.coversUnseen(r, d) || !ofWork(d) && r.seenOnly() && f.coversAside(r, d)
+	return slices.ContainsFunc(f.m.Under, other) || ofWork(d) && f.coversUnseen(r, d) || !ofWork(d) && r.seenOnly() && f.coversAside(r, d)
 }
 
 // coversUnseen reports whether a call of another tool may have a dialog that never was on the screen. Its prompt's hook waited, and Berth
@@ -74,7 +74,8 @@ func (f *Fold) coversAside(r *request, d *agent.Dialog) bool {
 		(between || len(d.Options) > 0) && slices.ContainsFunc(f.m.Requests, waits)
 }
 
-// ruled reports whether rules read the program. It is tried with no word, and its questions may go by themselves.
+// ruled reports whether rules read the program. It is tried with no word, and its questions may go by themselves. So none of them is kept,
+// but what the program before has left is.
 func (f *Fold) ruled() bool {
 	_, ruled := f.driver.(agent.RulesNamer)
 	return ruled

@@ -8,6 +8,8 @@ import (
 
 	"berth/agent"
 	"berth/agent/claude"
+	"berth/agent/generic"
+	"berth/agent/generic/rules"
 	"berth/detect"
 )
 
@@ -66,6 +68,32 @@ func TestUnderAnotherProgram(t *testing.T) {
 			if s.takesKeys(c.drawn) != c.keyed {
 				t.Errorf("%s, covered before that: %v: it asks %+v", name, covered, s.f.Status().Requests)
 			}
+		}
+	}
+}
+
+// TestRulesOverAnAgent: a program that rules read takes the foreground over an agent's dialog. Its question takes no key until a client has
+// pressed one.
+func TestRulesOverAnAgent(t *testing.T) {
+	set, err := rules.Compile(map[string]rules.Set{"x": {Prompt: []rules.Rule{{Lines: []string{`^(?P<text>Go on)\? \[y/n\]$`}, Options: []rules.Option{{Label: "Yes", Keys: []string{"y"}}}}}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ruled := generic.Driver{Ruleset: set}.ForCommand([]string{"x"}, "x")
+	asks := func() *agent.Reading {
+		return ruled.Screen(&agent.View{Cols: 80, Rows: 1, Lines: []agent.Row{{Text: "Go on? [y/n]"}}})
+	}
+	for _, over := range []bool{false, true} {
+		s := newForgery(t)
+		if over {
+			s.show(asksHidden())
+		}
+		s.f = detect.New(ruled, detect.Options{Start: s.now, Left: s.f.Leaves()})
+		if s.takesKeys(asks()) == over {
+			t.Errorf("over a dialog: %v: it asks %+v", over, s.f.Status().Requests)
+		}
+		if s.f.Typed(s.step()); !s.takesKeys(asks()) {
+			t.Errorf("over a dialog: %v: after a key it asks %+v", over, s.f.Status().Requests)
 		}
 	}
 }
