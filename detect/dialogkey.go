@@ -54,7 +54,7 @@ func asksAside(d *agent.Dialog) bool {
 	return d.AfterTurn || d.Type == agent.PromptPermission && d.Subtype != ""
 }
 
-// answersSome reports whether a key can choose something in the dialog. What a browser does ends a login by itself.
+// answersSome reports whether a key can choose something in the dialog.
 func answersSome(d *agent.Dialog) bool {
-	return ofWork(d) || asksAside(d) || len(d.Options) > 0 && d.Subtype != agent.SubtypeOAuthLogin
+	return ofWork(d) || asksAside(d) || len(d.Options) > 0
 }

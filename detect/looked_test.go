@@ -21,6 +21,38 @@ func TestOneLook(t *testing.T) {
 	}
 }
 
+// TestOnlyCallOf: a dialog on the screen is wrapped in another way than before. It is the same one only if the log has one call that it may be
+// about, and no call was reported that differs from it in blanks alone.
+func TestOnlyCallOf(t *testing.T) {
+	const one, spaced, hidden = `{"command":"echo a b"}`, `{"command":"echo a  b"}`, `{"command":"echo a b","hidden":"x"}`
+	for name, c := range map[string]struct {
+		calls, unasked []call
+		worded         string
+		want           bool
+	}{
+		"none":                       {want: false},
+		"one":                        {calls: []call{{Look: "k", Logged: one, Input: one}}, want: true},
+		"one that isn't logged":      {calls: []call{{Look: "k", Input: one}}, want: false},
+		"two that are equal":         {calls: []call{{Look: "k", Logged: one, Input: one}, {Look: "k", Logged: one, Input: one}}, want: true},
+		"two of one look":            {calls: []call{{Look: "k", Logged: one, Input: one}, {Look: "k", Logged: hidden, Input: hidden}}, want: false},
+		"another look":               {calls: []call{{Look: "k", Logged: one, Input: one}, {Look: "l", Logged: hidden, Input: hidden}}, want: true},
+		"blanks, another look":       {calls: []call{{Look: "k", Logged: one, Input: one}, {Look: "l", Input: spaced}}, want: false},
+		"blanks, one that is over":   {calls: []call{{Look: "k", Logged: one, Input: one}}, worded: spaced, want: false},
+		"another, one that is over":  {calls: []call{{Look: "k", Logged: one, Input: one}}, worded: hidden, want: true},
+		"blanks, one that never had": {calls: []call{{Look: "k", Logged: one, Input: one}}, unasked: []call{{Input: spaced}}, want: false},
+	} {
+		f := &Fold{}
+		f.m.Look.Key, f.m.Calls, f.m.Unasked = "k", c.calls, c.unasked
+		f.keepWords(one)
+		if c.worded != "" {
+			f.keepWords(c.worded)
+		}
+		if got := f.onlyCallOf(); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 // TestAnswersBeforeACall: answers at a look are no more than its calls, so none counts for a call that comes later.
 func TestAnswersBeforeACall(t *testing.T) {
 	f := &Fold{}

@@ -26,7 +26,14 @@ func TestScreenIsSaved(t *testing.T) {
 	b.env.Terminal, b.env.SaveSoon = func() *terminal.Terminal { return term }, func() { saves++ }
 	b.d.driver, b.d.screen.reads, b.d.waking.live = shows, true, true
 	dialog, composer := &agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptNotice, Partial: true}}, &agent.Reading{Composer: &agent.Composer{}}
-	for i, reading := range []*agent.Reading{composer, dialog, composer} {
+	page := func(options ...agent.Option) *agent.Reading { // its look doesn't tell the pages apart
+		return &agent.Reading{Dialog: &agent.Dialog{Type: agent.PromptSetup, Title: "Setup", Options: options}}
+	}
+	pages := []*agent.Reading{page(agent.Option{Number: 1, Label: "Yes"}), page(agent.Option{Number: 1, Label: "Later"})}
+	for i, reading := range []*agent.Reading{composer, dialog, composer, pages[0], pages[1], pages[0], pages[1]} {
+		if i == 6 {
+			b.d.fold.Typed(time.Now()) // the page before it is answered
+		}
 		shows.reading, saves = reading, 0
 		b.readScreen()
 		once := saves
