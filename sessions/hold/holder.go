@@ -185,7 +185,7 @@ func newHolder(stdin io.Reader) (*holder, error) {
 		return nil, err
 	}
 	h.control.trimmed = func(first uint64) { h.hooks.files.trimBefore(first) }
-	if h.hooks.files, err = openHookFiles(spec.Dir, hookFilesLimit); err != nil {
+	if h.hooks.files, err = openHookFiles(spec.Dir, hookFilesLimit, h.control.last); err != nil {
 		return nil, err
 	}
 	h.written = h.output.next

@@ -494,9 +494,37 @@ func TestPayloadsGoWithTheirRecords(t *testing.T) {
 	if files.total != 20 || len(files.kept) != 2 || !noFile(hookFile(filepath.Dir(files.dir), 3)) || noFile(hookFile(filepath.Dir(files.dir), 4)) {
 		t.Errorf("kept %+v", files.kept)
 	}
-	again, err := openHookFiles(filepath.Dir(files.dir), 25)
+	again, err := openHookFiles(filepath.Dir(files.dir), 25, 5)
 	if err != nil || again.total != 20 {
 		t.Errorf("opened: %+v, %v", again, err)
+	}
+	lost, err := openHookFiles(filepath.Dir(files.dir), 25, 4)
+	if err != nil || lost.total != 10 || !noFile(hookFile(filepath.Dir(files.dir), 5)) {
+		t.Errorf("opened where the last record was lost: %+v, %v", lost, err)
+	}
+}
+
+// TestPayloadOfALostRecord: a full disk took the record of a large payload, but not its file. The next hook gets its number, and is answered by
+// its own payload.
+func TestPayloadOfALostRecord(t *testing.T) {
+	a := newAgent(t)
+	start(t, a.spec)
+	a.hook(`{"plan":"mine"}`, "--tell", "Stop").silent()
+	ids, _ := hooksOf(t, a.spec.Dir)
+	if len(ids) != 1 {
+		t.Fatalf("%d hooks", len(ids))
+	}
+	n := ids[0]
+	files := &hookFiles{dir: filepath.Join(a.spec.Dir, hooksDir), limit: 1 << 20}
+	name, err := files.write([]byte(`{"plan":"another's"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := files.keep(name, n, 20); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ReadHook(a.spec.Dir, n); err != nil || string(got) != `{"plan":"mine"}` {
+		t.Errorf("%s, %v", got, err)
 	}
 }
 

@@ -23,8 +23,9 @@ type hookFiles struct {
 	total int64
 }
 
-// openHookFiles takes up what an earlier holder left.
-func openHookFiles(session string, limit int64) (*hookFiles, error) {
+// openHookFiles takes up what an earlier holder left. last is the control log's last record. A payload above it is of a record that was
+// lost, and the next hook gets its number: it would be answered by another one's payload.
+func openHookFiles(session string, limit int64, last uint64) (*hookFiles, error) {
 	f := &hookFiles{dir: filepath.Join(session, hooksDir), limit: limit}
 	names, err := os.ReadDir(f.dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -43,6 +44,9 @@ func openHookFiles(session string, limit int64) (*hookFiles, error) {
 	}
 	for _, s := range f.kept {
 		f.total += s.size
+	}
+	for len(f.kept) > 0 && f.kept[len(f.kept)-1].first > last {
+		f.forget(f.kept[len(f.kept)-1].first)
 	}
 	return f, nil
 }

@@ -127,18 +127,14 @@ func wholeRunes(p []byte) string {
 
 // ReadHook gives the whole payload of hook n of a session's folder, as the
 // agent wrote it where it is longer than 64 KiB, else as the record has it.
-// os.ErrNotExist says that it is not kept.
+// A file is read only if the record says so: it can be another hook's, whose
+// record was lost. os.ErrNotExist says that the payload is not kept.
 func ReadHook(dir string, n uint64) ([]byte, error) {
-	data, err := os.ReadFile(segmentName(filepath.Join(dir, hooksDir), n, hookExt))
-	if err == nil || !errors.Is(err, os.ErrNotExist) {
-		return data, err
-	}
-	var found *HookData
+	var found HookData
 	enough := errors.New("found")
-	err = ReadControl(dir, n-min(n, 1), func(r Record) error {
+	err := ReadControl(dir, n-min(n, 1), func(r Record) error {
 		if r.N == n && r.Kind == KindHook {
-			found = new(HookData)
-			if err := json.Unmarshal(r.Data, found); err != nil {
+			if err := json.Unmarshal(r.Data, &found); err != nil {
 				return fmt.Errorf("decode hook %d: %w", n, err)
 			}
 		}
@@ -148,9 +144,15 @@ func ReadHook(dir string, n uint64) ([]byte, error) {
 		return nil, err
 	}
 	switch {
-	case found != nil && len(found.Payload) > 0:
+	case found.File:
+		data, err := os.ReadFile(segmentName(filepath.Join(dir, hooksDir), n, hookExt))
+		if err != nil {
+			return nil, fmt.Errorf("read the payload of hook %d: %w", n, err)
+		}
+		return data, nil
+	case len(found.Payload) > 0:
 		return found.Payload, nil
-	case found != nil && found.Malformed && !found.File && found.Head == "":
+	case found.Malformed && found.Head == "":
 		return found.Raw, nil
 	}
 	return nil, fmt.Errorf("the payload of hook %d is no longer stored: %w", n, os.ErrNotExist)
