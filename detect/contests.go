@@ -203,10 +203,11 @@ func (f *Fold) disputes(o, r *request, d *agent.Dialog) bool {
 const lostKept = 16
 
 // lose keeps a prompt that was reported as over before its dialog was seen. Any process of the
-// session can report that, and the next dialog may be that prompt's, so the dialog stays contested.
+// session can report that, and the next dialog may be that prompt's, so the dialog stays contested. Any process can draw a composer, too: see
+// isUnder.
 func (f *Fold) lose(r *request, how string, w why) {
 	m := &f.m
-	if !r.Told || r.Seen || r.Given || w.Tier == agent.TierScreen || how == "superseded" {
+	if !r.Told || r.Seen || r.Given || w.Tier == agent.TierScreen && !r.Waits || how == "superseded" {
 		return
 	}
 	contests := func(shown *request) bool {

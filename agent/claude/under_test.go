@@ -167,6 +167,29 @@ func TestNeverSeen(t *testing.T) {
 	}
 }
 
+// TestComposerOverNeverSeen: another process draws a composer for longer than an agent delays its dialog. The prompt of the call that was never
+// seen closes, and the dialog that is drawn then takes no key.
+func TestComposerOverNeverSeen(t *testing.T) {
+	const list = `{"command":"ls","description":"List"}`
+	for _, wait := range []time.Duration{2 * time.Second, 7 * time.Second} {
+		s := newLogged(t)
+		s.f.Apply(agent.Fact{Kind: agent.LevelIs, Source: agent.SourceRegistry, Cause: "registry", Level: agent.LevelWaiting, Time: s.step()})
+		s.logsCall("c1", "Bash", hiddenCommand, "7")
+		s.logsCall("c2", "Bash", list, "8")
+		s.show(atComposer(""))
+		s.pass(wait)
+		drawn := asksOfCommand("List", "ls")
+		s.show(drawn)
+		s.gone("8")
+		if s.takesKeys(drawn) {
+			t.Errorf("after a composer of %s it asks %+v", wait, s.f.Status().Requests)
+		}
+		if s.f.Typed(s.step()); wait > 5*time.Second && !s.takesKeys(drawn) {
+			t.Errorf("after a key it asks %+v", s.f.Status().Requests)
+		}
+	}
+}
+
 // TestRefusedByAForgedHook: another process's hook takes the refusal of a plan or the answer of a question. The true dialog is open, and a
 // key at one that is drawn over it would choose something there.
 func TestRefusedByAForgedHook(t *testing.T) {
