@@ -52,7 +52,7 @@ func Renames() []Rename {
 // Foreign says whether a field's value isn't Berth's own: an agent's or a caller's JSON, whose names stay.
 func Foreign(field string) bool { return foreign[field] }
 
-var foreign = map[string]bool{"payload": true, "entry": true, "schema": true, "meta": true, "env": true}
+var foreign = map[string]bool{"payload": true, "entry": true, "schema": true, "meta": true, "env": true, "raw_input": true}
 
 // Unversioned says whether a verb's JSON keeps its names: the audit log's lines are chained by their hashes,
 // and schemas and helps are about names.

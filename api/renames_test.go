@@ -15,6 +15,7 @@ func TestNewNamesStandBesideTheOld(t *testing.T) {
 		{"state", `{"id":"s","queued":{"id":"q1"},"nudge":true}`, `{"id":"s","queued":{"id":"q1","queue_id":"q1"},"nudge":true}`},
 		{"prompt event", `{"id":"s","type":"prompt","time":"t"}`, `{"id":"s","type":"prompt","time":"t","happened_at":"t"}`},
 		{"hook event", `{"payload":{"time":1,"x":[{"since":2}]},"bytes":3}`, `{"payload":{"time":1,"x":[{"since":2}]},"bytes":3,"size_bytes":3}`},
+		{"a call's input", `{"prompt":{"raw_input":{"prompt":"x","bytes":"7"}}}`, `{"prompt":{"raw_input":{"prompt":"x","bytes":"7"}}}`},
 		{"access", `[{"revoked":false}]`, `[{"revoked":false}]`},
 		{"guest", `[{"revoked":null}]`, `[{"revoked":null,"revoked_at":null}]`},
 		{"x", `{"time":"a\"},{\\","time_":1}` + "\n", `{"time":"a\"},{\\","time_":1,"happened_at":"a\"},{\\"}` + "\n"},
