@@ -145,17 +145,23 @@ func ReadHook(dir string, n uint64) ([]byte, error) {
 	}
 	switch {
 	case found.File:
-		data, err := os.ReadFile(segmentName(filepath.Join(dir, hooksDir), n, hookExt))
-		if err != nil {
-			return nil, fmt.Errorf("read the payload of hook %d: %w", n, err)
-		}
-		return data, nil
+		return ReadHookFile(dir, n)
 	case len(found.Payload) > 0:
 		return found.Payload, nil
 	case found.Malformed && found.Head == "":
 		return found.Raw, nil
 	}
 	return nil, fmt.Errorf("the payload of hook %d is no longer stored: %w", n, os.ErrNotExist)
+}
+
+// ReadHookFile gives the payload of hook n, whose record has File set. A full
+// disk may not have the record yet, which the server then has got as a frame.
+func ReadHookFile(dir string, n uint64) ([]byte, error) {
+	data, err := os.ReadFile(segmentName(filepath.Join(dir, hooksDir), n, hookExt))
+	if err != nil {
+		return nil, fmt.Errorf("read the payload of hook %d: %w", n, err)
+	}
+	return data, nil
 }
 
 // unendedHooks finds the hooks that a log leaves waiting.

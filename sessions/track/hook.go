@@ -29,7 +29,7 @@ func (t *Track) hook(r hold.Record) (told loop.Outcome, err error) {
 	}
 	payload := []byte(h.Payload)
 	if h.File {
-		if whole, err := hold.ReadHook(t.env.Dir, r.N); err == nil {
+		if whole, err := hold.ReadHookFile(t.env.Dir, r.N); err == nil {
 			payload = whole
 		}
 	}
