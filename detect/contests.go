@@ -203,11 +203,12 @@ func (f *Fold) disputes(o, r *request, d *agent.Dialog) bool {
 const lostKept = 16
 
 // lose keeps a prompt that was reported as over before its dialog was seen. Any process of the
-// session can report that, and the next dialog may be that prompt's, so the dialog stays contested. Any process can draw a composer, too: see
-// isUnder.
+// session can report that, and the next dialog may be that prompt's, so the dialog stays contested. Any process can draw a composer, too, so
+// that ends only a prompt without a waiting hook.
 func (f *Fold) lose(r *request, how string, w why) {
 	m := &f.m
-	if !r.Told || r.Seen || r.Given || w.Tier == agent.TierScreen && !r.Waits || how == "superseded" {
+	ended := w.Tier == agent.TierScreen && !r.Waits
+	if !r.Told || r.Seen || r.Given || ended || how == "superseded" {
 		return
 	}
 	contests := func(shown *request) bool {

@@ -149,3 +149,21 @@ func TestVerdict(t *testing.T) {
 		t.Errorf("a question: %v", err)
 	}
 }
+
+// TestPlanKeys: a plan is denied by Esc, also by its option's number, because another process can have drawn the options.
+func TestPlanKeys(t *testing.T) {
+	d := &agent.Dialog{Type: agent.PromptPlan}
+	for i, label := range []string{"Yes, restore previous mode (default)", "Yes, and auto-accept edits", "Yes, and manually approve edits", "No, keep planning (esc)"} {
+		d.Options = append(d.Options, agent.Option{Number: i + 1, Label: label})
+	}
+	for want, answer := range map[string]agent.Answer{
+		"Escape denied": {Kind: agent.Deny}, "3 accepted": {Kind: agent.Accept}, "2 answered": {Kind: agent.ChooseOption, Option: 2},
+	} {
+		if k, err := (qwen.Driver{}).Keys(&agent.Request{Type: agent.PromptPlan}, answer, d); err != nil || press(k) != want {
+			t.Errorf("%+v: %s, %v, want %s", answer, press(k), err, want)
+		}
+	}
+	if k, err := (qwen.Driver{}).Keys(&agent.Request{Type: agent.PromptPlan}, agent.Answer{Kind: agent.ChooseOption, Option: 4}, d); err != nil || press(k) != "Escape denied" {
+		t.Errorf("option 4: %s, %v", press(k), err)
+	}
+}
