@@ -155,7 +155,8 @@ func (asker) Verdict(_ *agent.Request, a agent.Answer, _ []byte) (agent.Verdict,
 // TestPartByHook: what a prompt shows only a part of is allowed through its hook only if the caller says so, and denied in any case.
 func TestPartByHook(t *testing.T) {
 	dir, begins := t.TempDir(), errors.New("it begins")
-	for _, err := range []error{os.Mkdir(filepath.Join(dir, "hooks"), 0o700), os.WriteFile(filepath.Join(dir, "hooks", "00000000000000000007.json"), []byte("{}"), 0o600)} {
+	record := []byte(`{"n":7,"time":"2026-11-29T06:00:00.000Z","kind":"hook","data":{"event":"PermissionRequest","payload":{}}}` + "\n")
+	for _, err := range []error{os.Mkdir(filepath.Join(dir, "control"), 0o700), os.WriteFile(filepath.Join(dir, "control", "00000000000000000007.jsonl"), record, 0o600)} {
 		if err != nil {
 			t.Fatal(err)
 		}
