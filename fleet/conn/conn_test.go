@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -108,18 +109,26 @@ func TestAsANetConn(t *testing.T) {
 	})
 }
 
+// pieces are the sizes of a transfer's writes, from the first again after the last. A write is at least one
+// message of NATS, so a transfer has at most a thousand writes of one byte and not a million.
+var pieces = slices.Concat(slices.Repeat([]int{1}, 500), []int{
+	2, 100, 5000, maxData - 1, maxData, maxData + 1, quick.Window - 1, quick.Window, quick.Window + 1, 3 * quick.Window,
+})
+
 func TestEveryByteArrivesInOrder(t *testing.T) {
+	const streams = 8
 	s := cluster.Plain(t, 0)
 	d, l := dialerOn(t, connect(t, s.ClientURL()), quick), listenOn(t, connect(t, s.ClientURL()), "box2", quick)
 	var running sync.WaitGroup
-	for range 8 {
+	for i := range streams {
 		a, b := pair(t, d, l)
-		for _, way := range [][2]net.Conn{{a, b}, {b, a}} {
+		for j, way := range [][2]net.Conn{{a, b}, {b, a}} {
 			sent := make([]byte, 1<<20+17)
 			_, _ = rand.Read(sent)
+			next := (2*i + j) * len(pieces) / (2 * streams) // each direction begins with another piece
 			running.Go(func() {
-				for rest := sent; len(rest) > 0; { // in pieces of many sizes
-					n := min(len(rest), 1+int(rest[0])*int(rest[len(rest)-1])*3)
+				for rest := sent; len(rest) > 0; next++ {
+					n := min(len(rest), pieces[next%len(pieces)])
 					if _, err := way[0].Write(rest[:n]); err != nil {
 						t.Errorf("write: %v", err)
 						return
