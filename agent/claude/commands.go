@@ -319,7 +319,11 @@ func (d Driver) LoggedCall(dialog *agent.Dialog, tool string, input json.RawMess
 	case shown == agent.PartMatch && !dialog.Cut && (tool == toolQuestion || overflows(input, dialog.Cols)):
 		return agent.NoMatch, ""
 	}
-	undrawn = beside(input, drawnOfCall[tool]...)
+	drawn := drawnOfCall[tool]
+	if tool == "Write" && dialog.Title == overwrites {
+		drawn = []string{"file_path"} // it draws what changes, and any process can draw another change of the file
+	}
+	undrawn = beside(input, drawn...)
 	if tool == "Edit" || tool == "Bash" {
 		undrawn = strings.TrimPrefix(undrawn+"\n"+unshown(tool, input), "\n")
 	}

@@ -228,9 +228,12 @@ var (
 // workflowAgent is the type of subagent that a hook reports for a workflow's (2.1.330). Its dialog names the workflow instead.
 const workflowAgent = "workflow-subagent"
 
+// overwrites is the title of the dialog of a Write whose file exists.
+const overwrites = "Overwrite file"
+
 // toolOf is the tool for each head of a permission's dialog.
 var toolOf = map[string]string{
-	"Bash command": "Bash", "Edit file": "Edit", "Create file": "Write", "Overwrite file": "Write", "Fetch": "WebFetch",
+	"Bash command": "Bash", "Edit file": "Edit", "Create file": "Write", overwrites: "Write", "Fetch": "WebFetch",
 	workflowTitle: "Workflow",
 }
 

@@ -47,7 +47,8 @@ func TestForeignFields(t *testing.T) {
 		{asksOfCommand("Test", "npm test"), "Bash", `{"command":"npm test","description":"Test","dangerouslyDisableSandbox":true}`, "dangerouslyDisableSandbox: true", false},
 		{plainCommand("Bash command", "ls"), "Bash", `{"command":"ls","description":"List","dangerouslyDisableSandbox":true}`, "dangerouslyDisableSandbox: true", false},
 		{edits("   x = 1"), "Edit", `{"file_path":"/w/a.txt","old_string":"x = 0","new_string":"x = 1","replace_all":true}`, "replace_all: true", false},
-		{overwrites, "Write", `{"file_path":"/w/notes.txt","content":"hello"}`, "", false},
+		{overwrites, "Write", `{"file_path":"/w/notes.txt","content":"hello"}`, `content: "hello"`, false},
+		{overwrites, "Write", `{"file_path":"/w/notes.txt","content":"rm -rf /"}`, `content: "rm -rf /"`, false}, // the drawn change is another process's
 		{overwrites, "Write", `{"file_path":"/w/notes.txt","content":"hello` + tabs + `; rm"}`, "", true},
 	} {
 		play := map[byte]func(s *forgery){

@@ -22,16 +22,17 @@ const sides = 8
 // matchPermission: a dialog shows all of a command, and above it what it is for. It shows a change of
 // a file with the lines around it, so it is asked as it is drawn.
 func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
-	tool := agent.Value(p.Tool)
 	in, _ := agent.ReadInput(p.Raw)
-	ofPart, commands := in[partDrawn], tool == toolShell || tooling.Changes(tool)
+	tool, ofPart, file := agent.Value(p.Tool), in[partDrawn], in.Words(tooling.File)
 	switch {
 	case tool == "":
 		return agent.PartMatch
 	case d.Title == askServer:
 		return agent.MatchIf(maybeServers(d, p), agent.PartMatch)
-	case ofPart != nil, commands && partOf[d.Title] != "":
+	case ofPart != nil, (tool == toolShell || tooling.Changes(tool)) && partOf[d.Title] != "":
 		return agent.MatchIf(maybePart(d, p, ofPart), agent.PartMatch)
+	case d.Tool == tool && tooling.Changes(tool):
+		return agent.MatchIf(d.Cut || file == "" || forks.DrawsPath(strings.Join(d.Lines, ""), file), agent.PartMatch)
 	case d.Tool != tool, tool != toolShell:
 		return agent.MatchIf(d.Tool == "" || d.Tool == tool, agent.PartMatch)
 	}

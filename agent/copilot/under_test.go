@@ -1,6 +1,27 @@
 package copilot_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"berth/agent"
+)
+
+// TestEditOfAnotherFile: a dialog about one file isn't that of a call that edits another one.
+func TestEditOfAnotherFile(t *testing.T) {
+	for file, same := range map[string]bool{"/srv/ws/a.txt": true, "/srv/ws/run.sh": false} {
+		s, drawn := newTalk(t), partly("Do you want to edit /srv/ws/a.txt?", "1 + hello")
+		s.log("tool.execution_start", `{"toolCallId":"a","toolName":"edit","arguments":{"path":"`+file+`","old_str":"a","new_str":"b"}}`)
+		s.log("permission.requested", `{"permissionRequest":{"kind":"write","toolCallId":"a","intention":"Edit file","fileName":"`+file+`","diff":""},"promptRequest":{"kind":"write"}}`)
+		p, keyed := s.looks(drawn)
+		for range 12 {
+			p, keyed = s.looks(drawn)
+		}
+		if keyed != same {
+			t.Errorf("the call edits %s: keys %v at %q", file, keyed, strings.Join([]string{agent.Value(p.Title), p.FullInput}, "\n"))
+		}
+	}
+}
 
 // TestNeverSeen: the log has a command's permission. A dialog of edits that the log lacks may be drawn over that one's.
 func TestNeverSeen(t *testing.T) {
