@@ -122,6 +122,8 @@ type Fact struct {
 	Level      Level
 	Activity   *Activity
 	Background []string // subagents that continue after the turn
+	Launches   string   // a subagent that the session log says goes on in the background
+	Finishes   string   // one that it says is done
 	Reading    *Reading
 	Exit       *Exit
 

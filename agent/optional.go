@@ -294,6 +294,18 @@ type CallLogReader interface {
 	MayHide(d *Dialog, tool string, input json.RawMessage) bool
 }
 
+// OpenCallReader is a Driver whose agent writes each call of a tool to its session log when it asks about it, or up to a second later, and
+// writes its result after that.
+type OpenCallReader interface {
+	OpenCalls() OpenCalls
+}
+
+// OpenCalls is what isn't the same in such agents.
+type OpenCalls struct {
+	Quiet      map[string]bool // tools whose calls, and those that they start, have no dialog
+	BesideHook bool            // a dialog is drawn while its hook waits, and that hook takes its answer
+}
+
 // PromptReporter is a Driver whose agent reports what its dialogs ask. Without that report, a dialog of an agent
 // that reports its turns takes no key: another process may have ended the report, and a dialog doesn't show all.
 type PromptReporter interface {

@@ -110,6 +110,7 @@ func (f *Fold) take(fact *agent.Fact) {
 		m.Hooked, m.Logs = m.Hooked || fact.Source == agent.SourceHook, m.Logs || fact.Source == agent.SourceLog
 	}
 	m.Threads = m.Threads || fact.Agent != ""
+	f.followsLog(fact)
 	switch fact.Kind {
 	case agent.ConversationStarted:
 		f.ready(fact.Source, fact.Cause)

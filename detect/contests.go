@@ -204,21 +204,23 @@ const lostKept = 16
 
 // lose keeps a prompt that was reported as over before its dialog was seen. Any process of the
 // session can report that, and the next dialog may be that prompt's, so the dialog stays contested. Any process can draw a composer, too, so
-// that ends only a prompt without a waiting hook.
+// that ends only a prompt without a waiting hook. A hook that took a refusal, or the answer to a question or a plan, may have been another
+// process's, so its prompt counts for an hour.
 func (f *Fold) lose(r *request, how string, w why) {
 	m := &f.m
-	ended := w.Tier == agent.TierScreen && !r.Waits
-	if !r.Told || r.Seen || r.Given || ended || how == "superseded" {
+	ended := w.Tier == agent.TierScreen && !r.Waits && !r.Given
+	if !r.Told || r.Seen || r.hookAllowed() || ended || how == "superseded" {
 		return
 	}
 	contests := func(shown *request) bool {
 		return shown != r && shown.Prompt.OnScreen && f.disputes(r, shown, f.dialog())
 	}
-	if !r.Waits && !f.faint(r.Prompt) && (f.dialog() == nil || !slices.ContainsFunc(m.Requests, contests)) {
+	if !r.Waits && !r.Given && !f.faint(r.Prompt) && (f.dialog() == nil || !slices.ContainsFunc(m.Requests, contests)) {
 		return
 	}
 	lost := *r
 	lost.Hook, lost.LostBy, lost.Key, lost.Opened = "", r.Hook, m.Screen.Key, f.now
+	lost.Waits = r.Waits || r.Given
 	f.keepLost(&lost)
 }
 
@@ -262,7 +264,8 @@ func (f *Fold) found() {
 	}
 	rests := func(since time.Time) bool { return bare(since) && !f.covered() }
 	m.Lost = slices.DeleteFunc(m.Lost, func(r *request) bool {
-		return bare(r.Opened) && (!r.isUnder() || f.ruled()) || !r.Waits && !f.faint(r.Prompt) && r.Key != m.Screen.Key
+		heard := r.Given && f.now.Sub(r.Opened) >= pastFor
+		return heard || bare(r.Opened) && (!r.isUnder() || f.ruled()) || !r.Waits && !f.faint(r.Prompt) && r.Key != m.Screen.Key
 	})
 	f.pastRests(rests)
 	m.Unasked = slices.DeleteFunc(m.Unasked, func(c call) bool { return rests(c.Since) && f.mayForget(c.Look) })

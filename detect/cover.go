@@ -27,7 +27,7 @@ const resizeSettles = 2 * time.Second
 // covers reports whether the prompt's dialog may be drawn over another one, which then gets the key.
 func (f *Fold) covers(r *request, d *agent.Dialog) bool {
 	other := func(u face) bool { return f.isBelow(u, r, d) }
-	return slices.ContainsFunc(f.m.Under, other) || ofWork(d) && f.coversUnseen(r, d) || !ofWork(d) && r.seenOnly() && f.coversAside(r, d)
+	return slices.ContainsFunc(f.m.Under, other) || ofWork(d) && (f.coversUnseen(r, d) || f.coversOpen(d)) || !ofWork(d) && r.seenOnly() && f.coversAside(r, d)
 }
 
 // coversUnseen reports whether a call of another tool may have a dialog that never was on the screen. Its prompt's hook waited, and Berth
@@ -70,7 +70,8 @@ func (f *Fold) coversAside(r *request, d *agent.Dialog) bool {
 	missed := f.m.Ready && !f.m.Before.IsZero() && !r.Opened.Before(f.m.Before)
 	between := (d.Type == agent.PromptSetup || asksAside(d)) && d.Subtype != agent.SubtypeAutoMode
 	waits := func(o *request) bool { return o.Told && !o.Prompt.OnScreen && o.Prompt.Type != d.Type }
-	return f.m.Look.below(f.now) || missed || between && len(f.m.Calls) > 0 ||
+	open := func(c logCall) bool { return f.mayAsk(&c) }
+	return f.m.Look.below(f.now) || missed || between && (len(f.m.Calls) > 0 || slices.ContainsFunc(f.m.Open, open)) ||
 		(between || len(d.Options) > 0) && slices.ContainsFunc(f.m.Requests, waits)
 }
 
@@ -118,7 +119,7 @@ func (n *face) draws(o *face) bool { return n.Key == o.Key && n.Page == o.Page &
 // question that was only seen are one prompt, and each may be another question's.
 func (f *Fold) isBelow(n face, r *request, d *agent.Dialog) bool {
 	now := faceOf(d)
-	part := n.Part || n.Cut && n.Size == now.Size
+	part := n.Part || n.Cut && (n.Size == now.Size || d.Type == agent.PromptPermission)
 	page := n.Page == now.Page || d.Type != agent.PromptQuestion && !r.seenOnly()
 	same := n.ID != "" && n.ID == r.Prompt.ID && (!part || d.Cut) && page
 	rewrapped := n.Words == now.Words && n.Size != now.Size && n.Page == now.Page && !n.Cut && !d.Cut && f.onlyCallOf()
@@ -168,10 +169,11 @@ func wordsOf(input string) string {
 	return dense(fmt.Sprint(v))
 }
 
-// isShown records whose dialog is on the screen. One that shows only a part, and never showed more, may be another prompt's.
+// isShown records whose dialog is on the screen. One that shows only a part may be another prompt's: of a permission always, because two calls
+// may have that part, and of a plan or a question unless all of it was shown before.
 func (f *Fold) isShown(r *request, d *agent.Dialog, how agent.Match) {
 	if now := faceOf(d); f.m.Face.draws(&now) {
-		f.m.Face.ID, f.m.Face.Part = r.Prompt.ID, how == agent.AlikeMatch || how == agent.PartMatch && !r.Whole
+		f.m.Face.ID, f.m.Face.Part = r.Prompt.ID, how == agent.AlikeMatch || how == agent.PartMatch && !(r.Whole && d.Type != agent.PromptPermission)
 	}
 }
 

@@ -31,7 +31,10 @@ func (f *Fold) answered(fact *agent.Fact) {
 // log may be quicker to say so than the hook; such a prompt isn't lost.
 func (f *Fold) hookGone(fact *agent.Fact) {
 	if fact.Hook != "" && fact.Cause == agent.CauseDelivered {
-		f.m.Lost = slices.DeleteFunc(f.m.Lost, func(r *request) bool { return r.LostBy == fact.Hook })
+		for _, r := range f.m.Lost {
+			r.Given = r.Given || r.LostBy == fact.Hook
+		}
+		f.m.Lost = slices.DeleteFunc(f.m.Lost, func(r *request) bool { return r.LostBy == fact.Hook && r.hookAllowed() })
 	}
 	for _, r := range f.m.Requests {
 		if r.Hook != fact.Hook || fact.Hook == "" {

@@ -151,6 +151,9 @@ func (f *Fold) typedAt(at time.Time) {
 // answer allows the prompt's call. A hook can be forged, and its dialog may be another call's. So a refusal that a hook has taken
 // answers no dialog, nor does an answer to a question or a plan, and an allowance that of a call which the hook reported.
 func (f *Fold) Answered(id string, allows bool) {
+	for _, r := range f.m.Lost {
+		r.Allowed = r.Allowed || allows && r.Prompt.ID == id
+	}
 	for _, r := range f.m.Requests {
 		if r.Prompt.ID != id {
 			continue

@@ -80,15 +80,16 @@ type prompts struct {
 	Plain     time.Time  // when a call that does no more than is drawn was crowded out of Unasked
 	Skipped   time.Time  `json:",omitzero"` // when a line of the session log couldn't be read: it may have had a call
 	Opened    uint64
-	ClosedAt  time.Time         // when the last one was closed
-	TypedAt   time.Time         // when a key was pressed at the terminal
-	Look      look              // of the last dialog of a call
-	Face      face              `json:",omitzero"`  // the dialog on the screen, if it can answer something
-	Under     []face            `json:",omitempty"` // such dialogs that have left the screen, and may be below
-	Aside     look              `json:",omitzero"`  // of the last other dialog whose answer allows something: see asksAside
-	Other     look              `json:",omitzero"`  // of the last one of the rest: notices, and the pages of the start
-	Looks     map[string]*tally `json:",omitempty"` // see looksOf
-	Before    time.Time         `json:",omitzero"`  // until when dialogs may have come and been covered that this fold has not seen
+	ClosedAt  time.Time // when the last one was closed
+	TypedAt   time.Time // when a key was pressed at the terminal
+	Look      look      // of the last dialog of a call
+	Face      face      `json:",omitzero"`  // the dialog on the screen, if it can answer something
+	Under     []face    `json:",omitempty"` // such dialogs that have left the screen, and may be below
+	inLog
+	Aside  look              `json:",omitzero"`  // of the last other dialog whose answer allows something: see asksAside
+	Other  look              `json:",omitzero"`  // of the last one of the rest: notices, and the pages of the start
+	Looks  map[string]*tally `json:",omitempty"` // see looksOf
+	Before time.Time         `json:",omitzero"`  // until when dialogs may have come and been covered that this fold has not seen
 
 	Explanations []explanation // what calls add to their permissions
 	Unexplained  time.Time     // when one of them had no room
@@ -172,6 +173,20 @@ type call struct {
 	Moves                      bool           // it may change the folder that later commands run in
 	Used                       string         `json:",omitempty"` // its input as the agent uses it, from the report of its prompt
 	Plain                      bool           `json:",omitempty"` // it is among Unasked, its dialog names no tool, and draws all that it does
+}
+
+// inLog is what the session log alone says is open: see followsLog.
+type inLog struct {
+	Open      []logCall `json:",omitempty"` // calls without a result
+	Away      []string  `json:",omitempty"` // subagents in the background
+	OpenMore  bool      `json:",omitempty"` // there was no room for one
+	OpenAsked time.Time `json:",omitzero"`  // since when the dialog is there that was the last one's
+}
+
+// logCall is a call of the session log.
+type logCall struct {
+	ID, Tool, Agent, Input, Turn string
+	Asked                        bool // its dialog was on the screen
 }
 
 // worded is a call's input without blanks, and as it is, in digests.
@@ -430,6 +445,11 @@ func (r *request) seenOnly() bool { return !r.Told && r.By == agent.SourceScreen
 
 // spent reports whether a hook of the prompt passed an answer to the agent, and none waits. No key is pressed at its dialog then.
 func (r *request) spent() bool { return r.Given && r.Hook == "" }
+
+// hookAllowed reports whether a hook of the permission took Berth's allowance. No dialog of that call follows.
+func (r *request) hookAllowed() bool {
+	return r.Given && r.Allowed && r.Prompt.Type == agent.PromptPermission
+}
 
 // guessed reports whether only a level reported the prompt; its subject is taken from a pending
 // tool call, or isn't known.

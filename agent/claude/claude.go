@@ -46,6 +46,7 @@ var (
 	_ agent.TranscriptReader   = Driver{}
 	_ agent.HookHidesDialog    = Driver{}
 	_ agent.CallLogReader      = Driver{}
+	_ agent.OpenCallReader     = Driver{}
 	_ agent.GateHooks          = Driver{}
 	_ agent.FolderTeller       = Driver{}
 )

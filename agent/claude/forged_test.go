@@ -201,6 +201,8 @@ func TestForgedContest(t *testing.T) {
 	s := newForgery(t) // the answer of Berth ends it
 	s.asks("Bash", other, "7")
 	s.show(r)
+	allowed, _ := s.f.HeldBy("7")
+	s.f.Answered(allowed.ID, true)
 	s.f.Apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:delivered", Hook: "7", Time: s.step()})
 	s.about("PostToolUse", "Bash", other, "")
 	s.asks("Bash", `{"command":"ls -la","description":"List"}`, "8")

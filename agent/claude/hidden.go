@@ -2,6 +2,7 @@ package claude
 
 import (
 	"encoding/json"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -22,6 +23,19 @@ var quiet = map[string]bool{
 	"TodoWrite": true, "Agent": true, "Task": true, "TaskCreate": true, "TaskUpdate": true,
 	"TaskGet": true, "TaskList": true, "TaskOutput": true, "BashOutput": true, "ToolSearch": true,
 }
+
+// openCalls leaves out the tools that start subagents, because the log of the main agent doesn't have what those ask.
+var openCalls = agent.OpenCalls{Quiet: without(quiet, "Agent", "Task"), BesideHook: true}
+
+func without(all map[string]bool, some ...string) map[string]bool {
+	rest := maps.Clone(all)
+	for _, one := range some {
+		delete(rest, one)
+	}
+	return rest
+}
+
+func (Driver) OpenCalls() agent.OpenCalls { return openCalls }
 
 // reads are tools that only read. A path matters whose end may have no room, and no other field does.
 var reads = map[string]bool{"Read": true, "Grep": true, "Glob": true, "LS": true}

@@ -2,9 +2,11 @@ package claude
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -34,6 +36,37 @@ type entry struct {
 	Interrupted string    `json:"interruptedMessageId"`
 	Version     string    `json:"version"`
 	Dir         string    `json:"cwd"`
+	Result      launched  `json:"toolUseResult"`
+}
+
+// launched is a tool's result, if the tool has started a task in the background. Other results have other shapes.
+type launched struct{ id string }
+
+// UnmarshalJSON never fails.
+func (l *launched) UnmarshalJSON(b []byte) error {
+	var r struct {
+		Status string `json:"status"`
+		Agent  string `json:"agentId"`
+		Task   string `json:"taskId"`
+	}
+	if json.Unmarshal(b, &r) == nil && r.Status == "async_launched" {
+		l.id = cmp.Or(r.Agent, r.Task, "unnamed")
+	}
+	return nil
+}
+
+// finished is the start of the message that Claude Code writes once such a task is done. The task's own words come after that.
+var finished = regexp.MustCompile(`^<task-notification>\s*<task-id>([^<]*)</task-id>`)
+
+// goesOn is in that message of a subagent that may go on by itself.
+const goesOn = "It may resume on its own"
+
+func finishes(text string) string {
+	id := finished.FindStringSubmatch(text)
+	if id == nil || strings.Contains(text, goesOn) {
+		return ""
+	}
+	return id[1]
 }
 
 type message struct {
@@ -106,6 +139,7 @@ func (Driver) Log(line []byte) ([]agent.Fact, error) {
 	case "queue-operation":
 		base.Cause = "log:" + e.Operation
 		if text, ok := e.RawContent.(string); ok && e.Operation == "enqueue" {
+			base.Finishes = finishes(text)
 			base.Kind, base.Text, base.Evidence = agent.Queued, text, agent.FirstLine(text)
 		}
 	}
@@ -134,7 +168,7 @@ func (e *entry) user(base agent.Fact) []agent.Fact {
 		f := base
 		switch {
 		case b.Type == "tool_result":
-			f.Kind, f.Call, f.Cause = agent.ToolEnded, b.ToolUse, string(f.Source)+":tool_result"
+			f.Kind, f.Call, f.Cause, f.Launches = agent.ToolEnded, b.ToolUse, string(f.Source)+":tool_result", e.Result.id
 			if b.refused() {
 				f.Kind, f.Evidence = agent.Noted, "refused"
 			}
@@ -145,7 +179,7 @@ func (e *entry) user(base agent.Fact) []agent.Fact {
 		case e.Turn == "" || e.PromptFrom == "" && !strings.HasPrefix(b.Text, "<task-notification>"):
 			continue
 		default:
-			f.Kind, f.Text, f.Evidence = agent.TurnStarted, b.Text, agent.FirstLine(b.Text)
+			f.Kind, f.Text, f.Evidence, f.Finishes = agent.TurnStarted, b.Text, agent.FirstLine(b.Text), finishes(b.Text)
 		}
 		facts = append(facts, f)
 	}

@@ -65,7 +65,8 @@ func TestLoggedCallIsShown(t *testing.T) {
 		"more than is drawn":     {cut, []string{"Bash", hides}, false},
 		"one of two":             {plainCommand("Bash command", "ls"), []string{"Bash", hides, "Bash", list}, false},
 		"the other of two":       {cut, []string{"Bash", list, "Bash", hides}, false},
-		"beside a long one":      {plainCommand("Bash command", "ls"), []string{"Bash", strings.Replace(hides, "ls", "id", 1), "Bash", list}, true},
+		"beside a long one":      {plainCommand("Bash command", "ls"), []string{"Bash", strings.Replace(hides, "ls", "id", 1), "Bash", list}, false}, // the first of the two may have asked unseen
+		"after one":              {plainCommand("Bash command", "ls"), []string{"Bash", list, "Bash", strings.Replace(hides, "ls", "id", 1)}, true},
 		"beside another tool":    {cut, []string{"Read", `{"file_path":"/w/a"}`, "Bash", hides}, false},
 		"a subagent's":           {plainCommand("Bash command · from the helper agent", "ls"), []string{"Agent", `{"prompt":"x"}`}, true},
 		"a file":                 {asksOfFile("notes.txt", "hello"), []string{"Write", `{"file_path":"/w/notes.txt","content":"hello"}`}, true},

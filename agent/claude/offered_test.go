@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"berth/agent"
 )
@@ -92,8 +93,12 @@ func TestTitleWithoutRoom(t *testing.T) {
 		t.Errorf("the dialog may be a subagent's, and prompt %s takes a key", id)
 	}
 	r := whole(" Bash command")
-	if s.show(r); !s.keyed(id, r.Dialog) {
-		t.Errorf("with its title again it is %+v", s.find("touch x"))
+	if s.show(r); s.keyed(id, r.Dialog) {
+		t.Error("a subagent's dialog, which had no room for its title, may be below, and the prompt takes a key")
+	}
+	s.f.Typed(s.step())
+	if s.pass(3 * time.Second); !s.keyed(id, r.Dialog) {
+		t.Errorf("with its title again, and after a key, it is %+v", s.find("touch x"))
 	}
 	r = whole(" Bash command · from the general-purpose agent")
 	if s.show(r); s.keyed(id, r.Dialog) {

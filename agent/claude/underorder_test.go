@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"berth/agent"
 	"berth/agent/claude"
@@ -20,33 +19,47 @@ func (s *forgery) logsCall(id, tool, input, hook string) {
 	s.asks(tool, input, hook)
 }
 
-// TestParallelTools: of two calls of different tools the agent asks about the first. With the log Berth knows which that is: the second's
-// prompt doesn't keep the first's dialog from keys, and the first's keeps the second's from them until it was seen.
+// TestParallelTools: of two calls the agent asks about the first, and any process can end a call's hook, hide its dialog and draw the other's.
+// Where hooks report, a waiting hook takes the answer, and keys wait until the other call has a result or was on the screen. Without hooks
+// the dialog of the first takes keys.
 func TestParallelTools(t *testing.T) {
 	const write = `{"file_path":"/w/notes.txt","content":"hello"}`
-	released := func(s *forgery, hook string) {
-		s.f.Apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:gone", Evidence: agent.HookReleased, Hook: hook, Time: s.step()})
+	first, second := asksHidden(), asksOfFile("notes.txt", "hello")
+	result := func(s *forgery, id string) {
+		s.logs(`{"type":"user","sessionId":"s","message":{"content":[{"type":"tool_result","tool_use_id":"` + id + `"}]}}`)
 	}
-	for _, attached := range []bool{false, true} {
-		for drawn, keyed := range map[*agent.Reading]bool{asksHidden(): true, asksOfFile("notes.txt", "hello"): false} {
-			s := newLogged(t)
+	for name, c := range map[string]struct {
+		hooks bool
+		drawn *agent.Reading
+		then  func(s *forgery)
+		keyed bool
+	}{
+		"without hooks, the first":                  {false, first, func(*forgery) {}, true},
+		"without hooks, the second":                 {false, second, func(*forgery) {}, false},
+		"without hooks, the second, after a result": {false, second, func(s *forgery) { result(s, "c0") }, true},
+		"the first":                                   {true, first, func(*forgery) {}, false},
+		"the first, after a result":                   {true, first, func(s *forgery) { result(s, "c2") }, true},
+		"the first, after a reported end":             {true, first, func(s *forgery) { s.about("PostToolUse", "Write", write, "c2") }, false},
+		"the second":                                  {true, second, func(*forgery) {}, false},
+		"the second, its first call's hook is gone":   {true, second, func(s *forgery) { s.gone("7"); s.about("PostToolUse", "Bash", hiddenCommand, "c1") }, false},
+		"the second, the first was there and is over": {true, second, func(s *forgery) { s.show(first); s.f.Typed(s.step()); s.gone("7"); result(s, "c1") }, true},
+	} {
+		s := newLogged(t)
+		if c.hooks {
 			s.logsCall("c1", "Bash", hiddenCommand, "7")
-			s.logsCall("c2", "Write", write, "8")
-			if attached {
-				released(s, "7")
-				released(s, "8")
+			if c.drawn == second {
+				s.logsCall("c2", "Write", write, "8")
+			} else { // it waits for its turn to ask, or another process has ended its hooks
+				s.logs(fmt.Sprintf(`{"type":"assistant","sessionId":"s","message":{"content":[{"type":"tool_use","id":"c2","name":"Write","input":%s}]}}`, write))
 			}
-			s.show(drawn)
-			s.pass(2 * time.Second)
-			s.show(drawn)
-			p := s.f.Status().Request
-			for _, one := range s.f.Status().Requests {
-				if one.OnScreen {
-					p = one
-				}
-			}
-			if now, _ := s.f.Pending(p.ID); now.Disputed == keyed {
-				t.Errorf("attached %v, %s: keyed %v, it asks %+v", attached, drawn.Dialog.Title, !now.Disputed, p)
+		} else {
+			s.logsCalls([]string{"Bash", hiddenCommand, "Write", write}) // c0 and c2
+		}
+		c.then(s)
+		s.takesKeys(c.drawn)
+		for _, p := range s.f.Status().Requests {
+			if now, _ := s.f.Pending(p.ID); p.OnScreen && now.Disputed == c.keyed {
+				t.Errorf("%s: keyed %v, it asks %+v", name, !now.Disputed, p)
 			}
 		}
 	}

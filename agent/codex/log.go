@@ -188,6 +188,12 @@ func (p *payload) response(f *agent.Fact) {
 	}
 }
 
+var openCalls = agent.OpenCalls{
+	Quiet: map[string]bool{"update_plan": true, "write_stdin": true, "view_image": true, "wait": true, "wait_agent": true, "list_agents": true},
+}
+
+func (Driver) OpenCalls() agent.OpenCalls { return openCalls }
+
 // asCommand makes the fact one about a command, in the form that the hooks report. Codex reads exact names.
 func asCommand(f *agent.Fact) {
 	var in agent.Input

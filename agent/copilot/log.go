@@ -59,6 +59,14 @@ type data struct {
 	} `json:"usage"`
 }
 
+// openCalls: the log has the calls of the subagents that a task starts.
+var openCalls = agent.OpenCalls{
+	Quiet:      map[string]bool{"report_intent": true, "update_todo": true, "task": true, "read_agent": true, "list_agents": true, "read_bash": true},
+	BesideHook: true,
+}
+
+func (Driver) OpenCalls() agent.OpenCalls { return openCalls }
+
 // Log reads one whole line of the session log.
 func (Driver) Log(line []byte) ([]agent.Fact, error) {
 	var r record
@@ -84,11 +92,9 @@ func (Driver) Log(line []byte) ([]agent.Fact, error) {
 	case "tool.execution_start":
 		f.Kind, f.Tool, f.Call, f.Input, f.Evidence = agent.ToolStarted, d.Tool, d.Call, d.Input, d.Tool
 		f.Request = call(d.Tool, d.Input)
-	case "tool.execution_complete":
-		f.Kind, f.Call = agent.ToolEnded, d.Call
 	case "permission.requested":
 		d.Asks.Known.fact(&f, d.Asks.Fields, d.Drawn)
-	case "permission.completed": // its call may run now; it no longer asks
+	case "tool.execution_complete", "permission.completed": // after its permission a call may run, and asks no more
 		f.Kind, f.Call, f.Evidence = agent.ToolEnded, d.Call, d.Result.Kind
 	case "hook.end": // a gate's block continues the turn
 		if d.Hook == "agentStop" && d.Output.Decision != "block" {

@@ -1,0 +1,141 @@
+package claude_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"berth/agent"
+)
+
+func (s *forgery) logsResult(id, more string) {
+	s.logs(`{"type":"user","sessionId":"s","promptId":"t","message":{"content":[{"type":"tool_result","tool_use_id":"` + id + `"}]}` + more + `}`)
+}
+
+// finishes is a message of Claude Code that a task of the background is done.
+func (s *forgery) finishes(id, says string) {
+	text := fmt.Sprintf("<task-notification>\n<task-id>%s</task-id>\n<result>%s</result>\n</task-notification>", id, says)
+	s.logs(fmt.Sprintf(`{"type":"queue-operation","operation":"enqueue","sessionId":"s","content":%q}`, text))
+}
+
+// TestSubagentBelow: a subagent in the background asks for a command. Another process ends that call's hook, hides the dialog, and draws a
+// dialog of the main agent's call. The main agent's log has when the subagent began, and when it was done.
+func TestSubagentBelow(t *testing.T) {
+	const list = `{"command":"ls","description":"List"}`
+	begins := func(s *forgery) {
+		s.logsCalls([]string{"Agent", `{"prompt":"x"}`})
+		s.logsResult("c0", `,"toolUseResult":{"status":"async_launched","agentId":"a1"}`)
+	}
+	for name, c := range map[string]struct {
+		play  func(s *forgery)
+		keyed bool
+	}{
+		"none":             {func(*forgery) {}, true},
+		"one runs":         {begins, false},
+		"one is done":      {func(s *forgery) { begins(s); s.finishes("a1", "done") }, true},
+		"another is done":  {func(s *forgery) { begins(s); s.finishes("a2", "done") }, false},
+		"another names it": {func(s *forgery) { begins(s); s.finishes("a2", "<task-id>a1</task-id>") }, false},
+		"it may go on":     {func(s *forgery) { begins(s); s.finishes("a1", "It may resume on its own when that work completes") }, false},
+		"a hook ends it": {func(s *forgery) {
+			begins(s)
+			s.hook(`{"session_id":"s","hook_event_name":"SubagentStop","agent_id":"a1"}`, "")
+		}, false},
+		"a new turn begins": {func(s *forgery) {
+			begins(s)
+			s.logs(`{"type":"user","sessionId":"s","promptId":"u","promptSource":"typed","message":{"content":"more"}}`)
+		}, false},
+		"one that was too many": {func(s *forgery) {
+			for i := range 80 {
+				s.logsCalls([]string{"Agent", `{"prompt":"x"}`})
+				s.logsResult("c0", fmt.Sprintf(`,"toolUseResult":{"status":"async_launched","taskId":"t%d"}`, i))
+			}
+			for i := range 80 {
+				s.finishes(fmt.Sprintf("t%d", i), "done")
+			}
+		}, false},
+		"a result of another shape": {func(s *forgery) {
+			s.logsCalls([]string{"Bash", list})
+			s.logsResult("c0", `,"toolUseResult":"async_launched"`)
+		}, true},
+	} {
+		s, drawn := newLogged(t), asksOfCommand("List", "ls")
+		c.play(s)
+		s.logsCall("c9", "Bash", list, "8")
+		s.gone("8")
+		if s.takesKeys(drawn) != c.keyed {
+			t.Errorf("%s: it asks %+v", name, s.f.Status().Requests)
+		}
+	}
+}
+
+// TestCallsOfTheLog: hooks change nothing about which calls the log has without a result, and after too many of them any dialog may be one's.
+func TestCallsOfTheLog(t *testing.T) {
+	const list = `{"command":"ls","description":"List"}`
+	for name, c := range map[string]struct {
+		play  func(s *forgery)
+		keyed bool
+	}{
+		"a tool that only plans": {func(s *forgery) { s.logsCalls([]string{"TodoWrite", `{"todos":[]}`}) }, true},
+		"it has a result":        {func(s *forgery) { s.logsCalls([]string{"Bash", hiddenCommand}); s.logsResult("c0", "") }, true},
+		"it was refused": {func(s *forgery) {
+			s.logsCalls([]string{"Bash", hiddenCommand})
+			s.logs(`{"type":"user","sessionId":"s","message":{"content":[{"type":"tool_result","tool_use_id":"c0","is_error":true,"content":"The user doesn't want to proceed"}]}}`)
+		}, true},
+		"hooks report that the turn has ended": {func(s *forgery) {
+			s.logsCalls([]string{"Bash", hiddenCommand})
+			s.hook(`{"session_id":"s","hook_event_name":"Stop","prompt_id":"t"}`, "")
+			s.hook(`{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt_id":"u","prompt":"x"}`, "")
+		}, false},
+		"hooks report its end": {func(s *forgery) {
+			s.logsCalls([]string{"Bash", hiddenCommand})
+			s.about("PostToolUse", "Bash", hiddenCommand, "")
+		}, false},
+		"its dialog was there, and a key was pressed": {func(s *forgery) {
+			s.logsCalls([]string{"Bash", hiddenCommand})
+			s.show(asksHidden())
+			s.f.Typed(s.step())
+		}, true},
+		"too many": {func(s *forgery) {
+			for range 80 {
+				s.logs(fmt.Sprintf(`{"type":"assistant","sessionId":"s","message":{"content":[{"type":"tool_use","id":"d%d","name":"TodoWrite","input":{}}]}}`, s.step().UnixNano()))
+			}
+		}, false},
+	} {
+		s, drawn := newLogged(t), asksOfCommand("List", "ls")
+		c.play(s)
+		s.logsCall("c9", "Bash", list, "8")
+		s.gone("8")
+		if s.takesKeys(drawn) != c.keyed {
+			t.Errorf("%s: it asks %+v", name, s.f.Status().Requests)
+		}
+	}
+}
+
+// TestRefusedNeverSeen: another process's hook takes the refusal of a prompt that was never seen. Its dialog may be below for an hour.
+func TestRefusedNeverSeen(t *testing.T) {
+	const list = `{"command":"ls","description":"List"}`
+	for name, c := range map[string]struct {
+		allowed bool
+		waits   time.Duration
+		keyed   bool
+	}{"refused": {false, 0, false}, "allowed": {true, 0, true}, "refused an hour ago": {false, time.Hour, true}} {
+		for _, late := range []bool{false, true} {
+			s, drawn := newForgery(t), asksOfCommand("List", "ls")
+			s.asks("Bash", hiddenCommand, "7")
+			p, _ := s.f.HeldBy("7")
+			if late { // the prompt was reported as over before its hook says that it has the answer
+				s.about("PostToolUse", "Bash", hiddenCommand, "")
+			}
+			s.f.Answered(p.ID, c.allowed)
+			s.f.Apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: agent.CauseDelivered, Hook: "7", Time: s.step()})
+			s.about("PostToolUse", "Bash", hiddenCommand, "")
+			s.pass(c.waits)
+			s.asks("Bash", list, "8")
+			s.gone("8")
+			if s.takesKeys(drawn) != c.keyed {
+				t.Errorf("%s, late %v: it asks %s", name, late, strings.Join(drawn.Dialog.Lines, "\n"))
+			}
+		}
+	}
+}
