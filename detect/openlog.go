@@ -10,7 +10,7 @@ import (
 // in its place. Hooks can be forged. The session log is the agent's own: it has each call before its dialog, and its result after that. So
 // Berth keeps what the log alone says of the calls, whatever hooks report of them. A call without a result there, whose dialog was never on
 // the screen, may be open below the drawn one, and no key is pressed. Such a call may also run unasked, or wait for its turn to ask. That
-// isn't known, and whoever is attached can press the key. This is for drivers that implement agent.OpenCallReader.
+// isn't known, and a person who is attached can press the key. This is for drivers that implement agent.OpenCallReader.
 
 // openKept bounds the calls, and the subagents, that the log says are open. After one more, any dialog may be that of one that had no room.
 const openKept = 64
