@@ -225,14 +225,14 @@ func (n *face) grows(d *agent.Dialog) {
 }
 
 // drafts reports whether the dialog that has just gone was d, half drawn: d begins with its lines. Claude Code draws an ellipsis in the
-// place of an edit at first, and d ends with the lines after that.
+// place of an edit at first, and d ends with the lines after that. A file can have such a line, too, so a dialog that stays was no draft.
 func (n *face) drafts(d *agent.Dialog, now time.Time) bool {
 	begins, ends := n.Lines, []string(nil)
 	if i := slices.IndexFunc(n.Lines, func(s string) bool { return strings.TrimSpace(s) == "…" }); i >= 0 {
 		begins, ends = n.Lines[:i], n.Lines[i+1:]
 	}
 	rest := len(d.Lines) - len(ends)
-	return len(begins) > 0 && now.Sub(n.Gone) < tornWithin && len(begins) <= rest &&
+	return len(begins) > 0 && now.Sub(n.Gone) < tornWithin && n.Gone.Sub(n.Since) < resizeSettles && len(begins) <= rest &&
 		slices.Equal(begins, d.Lines[:len(begins)]) && slices.Equal(ends, d.Lines[rest:])
 }
 

@@ -173,7 +173,7 @@ func (f *Fold) Answered(id string, allows bool) {
 		case r.Hook == "":
 			f.gives(lookOf(r.Key), id)
 			f.takesFace(lookOf(r.Key))
-		case allows && r.Prompt.Type == agent.PromptPermission && f.drewOne(r):
+		case allows && r.Prompt.Type == agent.PromptPermission && f.drewOne(r) && !f.drewCut(r):
 			if f.gives(lookOf(r.Key), id); f.isAnswered(lookOf(r.Key)) { // otherwise it may be another call's that is drawn alike
 				f.takesFace(lookOf(r.Key))
 			}
@@ -185,6 +185,12 @@ func (f *Fold) Answered(id string, allows bool) {
 			t.At = f.now
 		}
 	}
+}
+
+// drewCut reports whether the prompt's dialog was cut off. Another call's may be drawn so.
+func (f *Fold) drewCut(r *request) bool {
+	cut := func(n face) bool { return n.Key == lookOf(r.Key) && n.Cut }
+	return cut(f.m.Face) || slices.ContainsFunc(f.m.Under, cut)
 }
 
 // drewOne reports whether the prompt's dialog may be about a call that the prompt is about.

@@ -113,6 +113,13 @@ func TestHalfDrawn(t *testing.T) {
 	if !s.takesKeys(whole) {
 		t.Errorf("after a half-drawn frame it takes no keys: %+v", s.f.Status().Requests)
 	}
+	s = newForgery(t)
+	s.show(half)
+	s.pass(3 * time.Second)
+	s.show(half)
+	if s.takesKeys(whole) {
+		t.Errorf("a file has a line with an ellipsis, and another dialog is drawn over it: it asks %+v", s.f.Status().Requests)
+	}
 	wide := asksOfCommand("Makes", "touch hidden.txt")
 	again := draw(100, 40, strings.Replace(strings.Join(wide.Dialog.Lines, "\n"), " touch hidden.txt", " touch\n hidden.txt", 1))
 	anew := draw(100, 40, strings.Replace(strings.Join(wide.Dialog.Lines, "\n"), strings.Repeat("─", 80), strings.Repeat("─", 100), 1))

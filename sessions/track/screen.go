@@ -29,6 +29,16 @@ func (t *Track) Printed() {
 	}
 }
 
+// syncMost is how long synchronized updates may keep the screen from being read. Any process of the session can end one and begin the next
+// in one write, again and again, and a dialog that comes meanwhile has to be seen.
+const syncMost = 250 * time.Millisecond
+
+// mayLook reports whether the screen is due to be read, and isn't half drawn.
+func (t *Track) mayLook(now time.Time) bool {
+	due := t.d.screen.due
+	return !due.IsZero() && !now.Before(due) && (!t.env.Terminal().InSync() || now.Sub(due) >= syncMost)
+}
+
 func (t *Track) readScreen() {
 	d := t.d
 	s := &d.screen

@@ -46,3 +46,23 @@ func TestScreenIsSaved(t *testing.T) {
 		t.Error("the next server doesn't know that pastes were taken")
 	}
 }
+
+// TestHeldScreen: a program's synchronized update keeps the screen from being read while it is half drawn. Another process can end one and
+// begin the next in one write, and the screen is read nevertheless.
+func TestHeldScreen(t *testing.T) {
+	b, now := newBench(), time.Now()
+	term := terminal.New(terminal.Options{Cols: 80, Rows: 24, Now: func() time.Time { return now }})
+	b.env.Terminal, b.env.Now = func() *terminal.Terminal { return term }, func() time.Time { return now }
+	b.d.driver, b.d.screen.reads = &shower{}, true
+	_, _ = term.Write([]byte("\x1b[?2026h"))
+	b.Printed()
+	waited := time.Duration(0)
+	for ; !b.mayLook(now) && waited < time.Second; waited += 10 * time.Millisecond {
+		if now = now.Add(10 * time.Millisecond); waited%(80*time.Millisecond) == 0 {
+			_, _ = term.Write([]byte("\x1b[?2026l\x1b[?2026h"))
+		}
+	}
+	if waited < screenPace || waited > screenPace+syncMost+10*time.Millisecond {
+		t.Errorf("the screen is read after %s", waited)
+	}
+}

@@ -67,7 +67,7 @@ func (t *Track) detect(now time.Time) {
 		t.filesChanged = false
 		t.readFiles()
 	}
-	if due := d.screen.due; !due.IsZero() && !now.Before(due) && !t.env.Terminal().InSync() {
+	if t.mayLook(now) {
 		t.readScreen()
 	}
 	t.Pass(now)
