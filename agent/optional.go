@@ -302,8 +302,9 @@ type OpenCallReader interface {
 
 // OpenCalls is what isn't the same in such agents.
 type OpenCalls struct {
-	Quiet      map[string]bool // tools whose calls, and those that they start, have no dialog
-	BesideHook bool            // a dialog is drawn while its hook waits, and that hook takes its answer
+	Quiet   map[string]bool // tools whose calls, and those that they start, have no dialog
+	Result  string          // the cause of a report about a call's result
+	LogsAll bool            // each dialog of a tool is that of a logged call, which it is like
 }
 
 // PromptReporter is a Driver whose agent reports what its dialogs ask. Without that report, a dialog of an agent

@@ -66,7 +66,7 @@ type Fold struct {
 	drawnOn      *agent.Dialog                 // the dialog of drawnCalls and drawnElse
 	drawnCalls   map[*agent.Request]*lookalike // by what the call asks; nil for one that the dialog isn't about
 	drawnElse    map[drawnCall]bool            // whether the dialog draws another call's input
-	drawnOpen    map[drawnCall]bool            // whether the dialog may be about a call of the log
+	drawnOpen    map[drawnCall]agent.Match     // how much of a call of the log the dialog may show
 }
 
 // Result is what one fact, or the passing of time, has changed.

@@ -112,6 +112,9 @@ func (f *Fold) addUndrawn(p *agent.Request, d *agent.Dialog) {
 	for i := range f.m.Calls {
 		add(f.logged(&f.m.Calls[i], d))
 	}
+	for _, c := range f.m.Open { // a hook may have reported its end
+		add(f.logged(&call{Tool: c.Tool, Agent: c.Agent, Logged: c.Input}, d))
+	}
 	f.addPast(p, d, "")
 	for _, o := range slices.Concat(f.m.Requests, f.m.Lost) {
 		if o.Hook == "" {

@@ -173,6 +173,9 @@ func (f *Fold) Answered(id string, allows bool) {
 		case r.Hook == "":
 			f.gives(lookOf(r.Key), id)
 			f.takesFace(lookOf(r.Key))
+			if allows && r.Prompt.OnScreen {
+				f.allowsOpen()
+			}
 		case allows && r.Prompt.Type == agent.PromptPermission && f.drewOne(r) && !f.drewCut(r):
 			if f.gives(lookOf(r.Key), id); f.isAnswered(lookOf(r.Key)) { // otherwise it may be another call's that is drawn alike
 				f.takesFace(lookOf(r.Key))

@@ -177,16 +177,15 @@ type call struct {
 
 // inLog is what the session log alone says is open: see followsLog.
 type inLog struct {
-	Open      []logCall `json:",omitempty"` // calls without a result
-	Away      []string  `json:",omitempty"` // subagents in the background
-	OpenMore  bool      `json:",omitempty"` // there was no room for one
-	OpenAsked time.Time `json:",omitzero"`  // since when the dialog is there that was the last one's
+	Open     []logCall `json:",omitempty"` // calls without a result
+	Away     []string  `json:",omitempty"` // subagents in the background
+	OpenMore bool      `json:",omitempty"` // there was no room for one
 }
 
 // logCall is a call of the session log.
 type logCall struct {
 	ID, Tool, Agent, Input, Turn string
-	Asked                        bool // its dialog was on the screen
+	Allowed                      bool `json:",omitempty"` // by a key of Berth, at its dialog
 }
 
 // worded is a call's input without blanks, and as it is, in digests.

@@ -56,7 +56,7 @@ func (f *Fold) drawsWhole(c call) bool {
 func (f *Fold) onPicture(d *agent.Dialog) {
 	if f.drawnOn != d && !reflect.DeepEqual(f.drawnOn, d) {
 		f.drawnCalls, f.drawnElse = map[*agent.Request]*lookalike{}, map[drawnCall]bool{}
-		f.drawnOpen = map[drawnCall]bool{}
+		f.drawnOpen = map[drawnCall]agent.Match{}
 	}
 	f.drawnOn = d
 }

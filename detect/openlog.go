@@ -8,9 +8,9 @@ import (
 
 // Any process of the session can keep the first frame of a dialog from Berth, end the call's hook before it reports, and draw another dialog
 // in its place. Hooks can be forged. The session log is the agent's own: it has each call before its dialog, and its result after that. So
-// Berth keeps what the log alone says of the calls, whatever hooks report of them. A call without a result there, whose dialog was never on
-// the screen, may be open below the drawn one, and no key is pressed. Such a call may also run unasked, or wait for its turn to ask. That
-// isn't known, and a person who is attached can press the key. This is for drivers that implement agent.OpenCallReader.
+// Berth keeps what the log alone says of the calls, whatever hooks report of them. A call without a result there may have a dialog below the drawn
+// one, and no key is pressed. Such a call may also run unasked. That isn't known, and a person who is attached can press the key. This is for
+// drivers that implement agent.OpenCallReader.
 
 // openKept bounds the calls, and the subagents, that the log says are open. After one more, any dialog may be that of one that had no room.
 const openKept = 64
@@ -22,7 +22,9 @@ func (f *Fold) followsLog(fact *agent.Fact) {
 		return
 	}
 	if fact.Kind == agent.TurnEnded || fact.Kind == agent.TurnStarted {
-		other := func(c logCall) bool { return fact.Kind == agent.TurnEnded || c.Turn != fact.Turn }
+		other := func(c logCall) bool {
+			return fact.Kind == agent.TurnEnded || c.Turn != "" && fact.Turn != "" && c.Turn != fact.Turn
+		}
 		m.Open = slices.DeleteFunc(m.Open, other)
 		m.OpenMore = m.OpenMore && len(m.Open) > 0
 	}
@@ -32,14 +34,14 @@ func (f *Fold) followsLog(fact *agent.Fact) {
 	if fact.Launches != "" && !slices.Contains(m.Away, fact.Launches) {
 		m.Away, m.OpenMore = bounded(append(m.Away, fact.Launches), m.OpenMore)
 	}
-	switch {
+	switch l, _ := f.driver.(agent.OpenCallReader); {
 	case fact.Call == "":
 	case fact.Kind == agent.ToolStarted:
 		c := logCall{ID: fact.Call, Tool: fact.Tool, Agent: fact.Agent, Input: canonical(fact.Input), Turn: fact.Turn}
-		if !slices.ContainsFunc(m.Open, func(o logCall) bool { o.Asked = false; return o == c }) {
+		if !slices.ContainsFunc(m.Open, func(o logCall) bool { o.Allowed = false; return o == c }) {
 			m.Open, m.OpenMore = bounded(append(m.Open, c), m.OpenMore)
 		}
-	default: // each other report about a call is of its result
+	case fact.Cause == l.OpenCalls().Result:
 		m.Lost = slices.DeleteFunc(m.Lost, func(r *request) bool { return r.Given && r.Call == fact.Call })
 		m.Open = slices.DeleteFunc(m.Open, func(c logCall) bool { return c.ID == fact.Call })
 	}
@@ -53,56 +55,80 @@ func bounded[T any](all []T, more bool) ([]T, bool) {
 	return slices.Clone(all[1:]), true
 }
 
-// isDrawn reports whether the dialog may be about the call.
-func (f *Fold) isDrawn(c *logCall, d *agent.Dialog) bool {
+// isDrawn says how much of the call the dialog may show. The pages of questions are one call's.
+func (f *Fold) isDrawn(c *logCall, d *agent.Dialog) agent.Match {
+	if d.Type == agent.PromptQuestion && d.Tool != "" {
+		return agent.MatchIf(c.Tool == d.Tool, agent.WholeMatch)
+	}
 	f.onPicture(d)
 	key := drawnCall{tool: c.Tool, input: c.Input}
-	is, done := f.drawnOpen[key]
+	how, done := f.drawnOpen[key]
 	if !done {
-		if is = f.driver.Match(d, f.called(&call{Tool: c.Tool, Input: c.Input})) != agent.NoMatch; !is && d.Agent == "" {
+		if how = f.driver.Match(d, f.called(&call{Tool: c.Tool, Input: c.Input})); how == agent.NoMatch && d.Agent == "" {
 			if l, reads := f.driver.(agent.CallLogReader); reads {
-				shown, _ := l.LoggedCall(d, c.Tool, []byte(c.Input))
-				is = shown != agent.NoMatch
+				how, _ = l.LoggedCall(d, c.Tool, []byte(c.Input))
 			}
 		}
-		f.drawnOpen[key] = is
+		f.drawnOpen[key] = how
 	}
-	return is
+	return how
 }
 
-// drawsOpen records that a call's dialog is on the screen. One dialog is one call's, and of equal ones it is the first that hasn't asked.
-func (f *Fold) drawsOpen(d *agent.Dialog) {
-	m := &f.m
-	if m.Face.Key == "" || m.OpenAsked.Equal(m.Face.Since) {
+// allowsOpen records that Berth's key has allowed the call of the dialog on the screen, if that shows all of one.
+func (f *Fold) allowsOpen() {
+	shown := f.m.Screen.Reading
+	if shown == nil || shown.Dialog == nil {
 		return
 	}
-	for i := range m.Open {
-		if c := &m.Open[i]; !c.Asked && f.isDrawn(c, d) {
-			c.Asked, m.OpenAsked = true, m.Face.Since
+	for i := range f.m.Open {
+		if c := &f.m.Open[i]; !c.Allowed && f.isDrawn(c, shown.Dialog) == agent.WholeMatch {
+			c.Allowed = true
 			return
 		}
 	}
 }
 
-// mayAsk reports whether the dialog of a call of the log may be open without having been on the screen.
+// mayAsk reports whether the dialog of a call of the log may be open. One that left the screen may be there again, unless Berth's key allowed it.
 func (f *Fold) mayAsk(c *logCall) bool {
 	l, ok := f.driver.(agent.OpenCallReader)
-	return ok && !c.Asked && !l.OpenCalls().Quiet[c.Tool]
+	return ok && !c.Allowed && !l.OpenCalls().Quiet[c.Tool]
 }
 
-// coversOpen reports whether a call of the session log may have a dialog that never was on the screen. Where a hook waits beside its dialog, it
-// takes the answer. So any such call counts there, and a subagent, whose calls aren't in this log. Otherwise keys answer the first of parallel
-// calls, and a call counts that the log has before the dialog's own.
+// opens reports whether the log has a call whose dialog may be open.
+func (f *Fold) opens() bool {
+	return slices.ContainsFunc(f.m.Open, func(c logCall) bool { return f.mayAsk(&c) })
+}
+
+// coversOpen reports whether a call of the session log may have a dialog that never was on the screen. Of parallel calls an agent asks about the
+// first, so a call counts that the log has before the dialog's own: of those that the dialog may show most of, the last one. Where hooks
+// report, so does each call for a dialog that no logged call is like, and a subagent, whose calls aren't in this log.
 func (f *Fold) coversOpen(d *agent.Dialog) bool {
 	m := &f.m
 	l, ok := f.driver.(agent.OpenCallReader)
-	if !ok {
+	if !ok || d.Type == agent.PromptForm || d.Agent != "" {
 		return false
 	}
-	if m.Hooked && l.OpenCalls().BesideHook {
-		open := func(c logCall) bool { return f.mayAsk(&c) && !f.isDrawn(&c, d) }
-		return m.OpenMore || len(m.Away) > 0 && d.Agent == "" || slices.ContainsFunc(m.Open, open)
+	own, best := -1, agent.NoMatch
+	for i := range m.Open {
+		if how := f.isDrawn(&m.Open[i], d); how >= best && how != agent.NoMatch {
+			own, best = i, how
+		}
 	}
-	own := slices.IndexFunc(m.Open, func(c logCall) bool { return f.isDrawn(&c, d) })
-	return d.Type != agent.PromptForm && own > 0 && slices.ContainsFunc(m.Open[:own], func(c logCall) bool { return f.mayAsk(&c) })
+	if own < 0 {
+		return m.Hooked && (m.OpenMore || len(m.Away) > 0 || l.OpenCalls().LogsAll && f.opens())
+	}
+	earlier := func(c logCall) bool {
+		return f.mayAsk(&c) && (c.Tool != m.Open[own].Tool || c.Input != m.Open[own].Input) && !(f.isDrawn(&c, d) == best && f.isNamed(&c, d, best))
+	}
+	return m.Hooked && (m.OpenMore || len(m.Away) > 0) || slices.ContainsFunc(m.Open[:own], earlier)
+}
+
+// isNamed reports whether the prompt's text says what the dialog leaves out of a call that it may be about: see addUndrawn and drawnAlike.
+func (f *Fold) isNamed(c *logCall, d *agent.Dialog, how agent.Match) bool {
+	l, reads := f.driver.(agent.CallLogReader)
+	if how == agent.WholeMatch || !reads {
+		return how == agent.WholeMatch
+	}
+	_, undrawn := l.LoggedCall(d, c.Tool, []byte(c.Input))
+	return undrawn != ""
 }

@@ -284,7 +284,6 @@ func (f *Fold) drawsCalls() {
 	if d == nil || !ofWork(d) {
 		return
 	}
-	f.drawsOpen(d)
 	l, logs := f.comparesPast(d)
 	_, names := f.driver.(agent.CallNamer)
 	logged := func(c pastCall) bool {

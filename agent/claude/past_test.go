@@ -275,6 +275,7 @@ func TestRestAfterAQuestion(t *testing.T) {
 	held, _ := s.f.HeldBy("5")
 	s.f.Answered(held.ID, false)
 	s.f.Apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: agent.CauseDelivered, Hook: "5", Time: s.step()})
+	s.logsResult("c0", "")
 	s.show(atComposer(""))
 	s.hook(`{"session_id":"s","hook_event_name":"Stop","prompt_id":"t"}`, "")
 	s.pass(8 * time.Second)

@@ -95,7 +95,7 @@ func TestCallsOfTheLog(t *testing.T) {
 			s.logsCalls([]string{"Bash", hiddenCommand})
 			s.show(asksHidden())
 			s.f.Typed(s.step())
-		}, true},
+		}, false},
 		"too many": {func(s *forgery) {
 			for range 80 {
 				s.logs(fmt.Sprintf(`{"type":"assistant","sessionId":"s","message":{"content":[{"type":"tool_use","id":"d%d","name":"TodoWrite","input":{}}]}}`, s.step().UnixNano()))
@@ -137,5 +137,58 @@ func TestRefusedNeverSeen(t *testing.T) {
 				t.Errorf("%s, late %v: it asks %s", name, late, strings.Join(drawn.Dialog.Lines, "\n"))
 			}
 		}
+	}
+}
+
+// TestCallBefore: the log has a call before that of the drawn dialog, and hooks report that it is over. It counts although the dialog may show a
+// part of it, and one that Berth's key has allowed doesn't.
+func TestCallBefore(t *testing.T) {
+	const list = `{"command":"ls","description":"List"}`
+	ls, hidden := asksOfCommand("List", "ls"), asksHidden()
+	for name, c := range map[string]struct {
+		calls []string
+		drawn *agent.Reading
+		keyed bool
+	}{
+		"another command":               {[]string{"Bash", hiddenCommand, "Bash", list}, ls, false},
+		"it is the last":                {[]string{"Bash", list, "Bash", hiddenCommand}, ls, true},
+		"equal ones":                    {[]string{"Bash", list, "Bash", list}, ls, true},
+		"one between equal ones":        {[]string{"Bash", list, "Bash", hiddenCommand, "Bash", list}, ls, false},
+		"another tool of a server":      {[]string{"mcp__prod__wipe", `{"db":"prod"}`, "mcp__lab__list", `{"a":1}`}, servedCall("list"), false},
+		"the same name in other folder": {[]string{"Write", `{"file_path":"/etc/notes.txt","content":"hello"}`, "Write", `{"file_path":"/w/notes.txt","content":"hello"}`}, asksOfFile("notes.txt", "hello"), false},
+	} {
+		s := newLogged(t)
+		s.logsCalls(c.calls)
+		last := 0
+		if !c.keyed {
+			last = len(c.calls) - 2
+			s.hook(fmt.Sprintf(`{"session_id":"s","hook_event_name":"PostToolUse","prompt_id":"t","tool_name":%q,"tool_input":%s,"tool_use_id":"c0"}`, c.calls[0], c.calls[1]), "")
+		}
+		s.asks(c.calls[last], c.calls[last+1], "8")
+		s.gone("8")
+		if s.takesKeys(c.drawn) != c.keyed {
+			t.Errorf("%s: it asks %+v", name, s.f.Status().Requests)
+		}
+	}
+	for _, allowed := range []bool{true, false} {
+		s := newLogged(t)
+		s.logsCalls([]string{"Bash", hiddenCommand, "Bash", list})
+		if !s.takesKeys(hidden) {
+			t.Fatalf("it asks %+v", s.f.Status().Requests)
+		}
+		p := s.f.Status().Request
+		s.f.Answered(p.ID, allowed)
+		s.show(atComposer(""))
+		s.pass(time.Second)
+		s.show(atComposer(""))
+		if s.takesKeys(ls) != allowed {
+			t.Errorf("Berth's key has allowed the first: %v: it asks %+v", allowed, s.f.Status().Requests)
+		}
+	}
+	s := newLogged(t) // a notice with options allows nothing by itself, and its key may
+	s.logsCalls([]string{"Bash", hiddenCommand})
+	notice := draw(80, 40, strings.Repeat("─", 80)+"\n Confirm\n\n Go on?\n\n ❯ 1. Yes\n   2. No\n\n Enter to confirm · Esc to cancel")
+	if s.takesKeys(notice) {
+		t.Errorf("a notice: it asks %+v", s.f.Status().Requests)
 	}
 }

@@ -19,9 +19,8 @@ func (s *forgery) logsCall(id, tool, input, hook string) {
 	s.asks(tool, input, hook)
 }
 
-// TestParallelTools: of two calls the agent asks about the first, and any process can end a call's hook, hide its dialog and draw the other's.
-// Where hooks report, a waiting hook takes the answer, and keys wait until the other call has a result or was on the screen. Without hooks
-// the dialog of the first takes keys.
+// TestParallelTools: of two calls the agent asks about the first, and any process can end that one's hook, hide its dialog and draw the other's.
+// So keys for the second wait until the first has a result in the log, whatever hooks report.
 func TestParallelTools(t *testing.T) {
 	const write = `{"file_path":"/w/notes.txt","content":"hello"}`
 	first, second := asksHidden(), asksOfFile("notes.txt", "hello")
@@ -37,9 +36,9 @@ func TestParallelTools(t *testing.T) {
 		"without hooks, the first":                  {false, first, func(*forgery) {}, true},
 		"without hooks, the second":                 {false, second, func(*forgery) {}, false},
 		"without hooks, the second, after a result": {false, second, func(s *forgery) { result(s, "c0") }, true},
-		"the first":                                   {true, first, func(*forgery) {}, false},
+		"the first":                                   {true, first, func(*forgery) {}, true},
 		"the first, after a result":                   {true, first, func(s *forgery) { result(s, "c2") }, true},
-		"the first, after a reported end":             {true, first, func(s *forgery) { s.about("PostToolUse", "Write", write, "c2") }, false},
+		"the first, after a reported end":             {true, first, func(s *forgery) { s.about("PostToolUse", "Write", write, "c2") }, true},
 		"the second":                                  {true, second, func(*forgery) {}, false},
 		"the second, its first call's hook is gone":   {true, second, func(s *forgery) { s.gone("7"); s.about("PostToolUse", "Bash", hiddenCommand, "c1") }, false},
 		"the second, the first was there and is over": {true, second, func(s *forgery) { s.show(first); s.f.Typed(s.step()); s.gone("7"); result(s, "c1") }, true},

@@ -40,7 +40,7 @@ func TestEndIsQuickerThanItsAnswer(t *testing.T) {
 		}
 		s.f.Apply(agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: cause, Hook: "7", Time: s.now})
 		if how == "refused, logged" {
-			s.f.Apply(agent.Fact{Kind: agent.ToolEnded, Source: agent.SourceLog, Call: "1", Time: s.now})
+			s.f.Apply(agent.Fact{Kind: agent.ToolEnded, Source: agent.SourceLog, Cause: "log:function_call_output", Call: "1", Time: s.now})
 		}
 		s.ask(t, "8", "/w")
 		s.release("8")

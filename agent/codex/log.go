@@ -189,7 +189,8 @@ func (p *payload) response(f *agent.Fact) {
 }
 
 var openCalls = agent.OpenCalls{
-	Quiet: map[string]bool{"update_plan": true, "write_stdin": true, "view_image": true, "wait": true, "wait_agent": true, "list_agents": true},
+	Result: "log:function_call_output",
+	Quiet:  map[string]bool{"update_plan": true, "view_image": true, "wait": true, "wait_agent": true, "list_agents": true},
 }
 
 func (Driver) OpenCalls() agent.OpenCalls { return openCalls }

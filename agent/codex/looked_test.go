@@ -226,6 +226,7 @@ func TestBehindACoveredDialog(t *testing.T) {
 	s.show(first)
 	s.nextTurn()
 	s.f.Answered(s.show(first).ID, true)
+	s.line(`{"type":"function_call_output","call_id":"a","output":"/srv"}`)
 	if all := s.stays(); len(all) != 1 || !strings.Contains(all[0], "/srv") {
 		t.Errorf("a key answers %q", all)
 	}

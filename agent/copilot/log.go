@@ -61,8 +61,8 @@ type data struct {
 
 // openCalls: the log has the calls of the subagents that a task starts.
 var openCalls = agent.OpenCalls{
-	Quiet:      map[string]bool{"report_intent": true, "update_todo": true, "task": true, "read_agent": true, "list_agents": true, "read_bash": true},
-	BesideHook: true,
+	Quiet:  map[string]bool{"report_intent": true, "update_todo": true, "task": true, "read_agent": true, "list_agents": true, "read_bash": true},
+	Result: "log:tool.execution_complete",
 }
 
 func (Driver) OpenCalls() agent.OpenCalls { return openCalls }

@@ -41,3 +41,28 @@ func TestNeverSeen(t *testing.T) {
 		}
 	}
 }
+
+// TestCallBefore: the log has a command and its permission before the call of the drawn dialog. Forged hooks report that the turn is over. Only the
+// command's result in the log ends it.
+func TestCallBefore(t *testing.T) {
+	for _, over := range []bool{false, true} {
+		s := newTalk(t)
+		s.starts("a", "touch one.txt", "")
+		s.asks("a", in("/srv/ws"))
+		for _, kind := range []agent.Kind{agent.TurnEnded, agent.TurnStarted} {
+			s.f.Apply(agent.Fact{Kind: kind, Source: agent.SourceHook, How: agent.Completed, Time: s.now})
+		}
+		s.log("tool.execution_start", `{"toolCallId":"b","toolName":"edit","arguments":{"path":"/srv/ws/a.txt","old_str":"a","new_str":"b"}}`)
+		s.log("permission.requested", `{"permissionRequest":{"kind":"write","toolCallId":"b","intention":"Edit file","fileName":"/srv/ws/a.txt","diff":""},"promptRequest":{"kind":"write"}}`)
+		if over {
+			s.log("tool.execution_complete", `{"toolCallId":"a"}`)
+		}
+		keyed := false
+		for range 12 {
+			_, keyed = s.looks(partly("Do you want to edit /srv/ws/a.txt?", "1 + hello"))
+		}
+		if keyed != over {
+			t.Errorf("the command has a result: %v: keys %v, it asks %+v", over, keyed, s.f.Status().Requests)
+		}
+	}
+}

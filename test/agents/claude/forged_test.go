@@ -3,11 +3,14 @@
 package claude
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -303,4 +306,88 @@ func TestForgottenCall(t *testing.T) {
 	l.tries("a call reported as over", "hidden", began)
 	l.PromptUntil("answered at the terminal alone", func(p testbed.Shown) bool { return p.OnScreen && p.Channel == "none" })
 	check(t, os.Rename(program+".gone", program))
+}
+
+// terminalOf is the terminal of a process, or of the first of its parents that has one.
+func (l *lab) terminalOf(pid int) string {
+	l.T.Helper()
+	for {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		check(l.T, err)
+		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:])) // from its state on
+		device, err := strconv.Atoi(fields[4])
+		check(l.T, err)
+		if device != 0 {
+			return fmt.Sprintf("/dev/pts/%d", device&0xff)
+		}
+		pid, err = strconv.Atoi(fields[1])
+		check(l.T, err)
+	}
+}
+
+// paints draws a screen over the agent's own, as any process of the session can, until it is stopped.
+func (l *lab) paints(terminal, screen string) (stop func()) {
+	l.T.Helper()
+	tty, err := os.OpenFile(terminal, os.O_WRONLY|syscall.O_NOCTTY, 0)
+	check(l.T, err)
+	ctx, cancel := context.WithCancel(l.Ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() { _ = tty.Close() }()
+		frame := "\x1b[?2026h\x1b[H\x1b[2J" + strings.ReplaceAll(strings.TrimRight(screen, "\n"), "\n", "\r\n") + "\x1b[?2026l"
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for ; ctx.Err() == nil; <-tick.C {
+			_, _ = tty.WriteString(frame) // the session may have ended
+		}
+	}()
+	return func() { cancel(); <-done }
+}
+
+// TestHiddenFirstFrame: a process of the session takes the hooks' program away, so that no hook reports the first of two calls, draws over
+// its dialog at once, and reports the second call, which is what it draws. No key for that one reaches the first one's dialog.
+func TestHiddenFirstFrame(t *testing.T) {
+	l := newFollowed(t)
+	bash := func(command string) modelapi.Block {
+		return modelapi.Tool("Bash", map[string]any{"command": command, "description": "Makes a file"})
+	}
+	l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{modelapi.Say(bash("touch draws")), modelapi.Say(modelapi.Text("The first is done."))}})
+	l.send("please make the first")
+	p := l.hookWaits()
+	l.See(proceed)
+	in, terminal, screen := l.intrude(), l.terminalOf(l.hooksWaiting()[0]), l.Text("screen", l.Name)
+	l.Respond("hook", "accepted", "--prompt", p.ID, "accept")
+	l.Is("idle")
+	check(t, os.Rename(in.program, in.program+".gone"))
+	in.program += ".gone"
+	l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{modelapi.Say(bash("touch hidden"), bash("touch shown")), modelapi.Say(modelapi.Text("Both are done."))}})
+	l.send("please make two")
+	defer l.paints(terminal, strings.Replace(screen, "touch draws", "touch shown", 1))()
+	l.Poll(func() bool {
+		found, err := filepath.Glob(filepath.Join(l.home.Config, "projects", "*", l.info().Conversation+".jsonl"))
+		check(t, err)
+		text, err := os.ReadFile(found[0])
+		check(t, err)
+		return strings.Contains(string(text), "touch shown")
+	}, func() string { return "the calls aren't logged" })
+	l.pause(1500) // the first one's dialog is open
+	in.says("PermissionRequest", map[string]any{"tool_name": "Bash", "tool_input": map[string]any{"command": "touch shown", "description": "Makes a file"}})
+	l.PromptUntil("the drawn one", func(p testbed.Shown) bool { return p.Input == "touch shown" && p.OnScreen })
+	for _, answer := range []string{"accept", "option"} {
+		for range 3 {
+			var shown testbed.Shown
+			l.PromptUntil("a prompt", func(p testbed.Shown) bool { shown = p; return p.ID != "" })
+			words := []string{"--prompt", shown.ID, answer}
+			if answer == "option" {
+				words = append(words, "1")
+			}
+			r, status := l.Try("", words...)
+			if t.Logf("%s %q: status %d, %+v", answer, shown.Input, status, r.Error); l.Made("hidden") && shown.Input != "touch hidden" {
+				t.Fatalf("prompt %s showed %q, and accepting it made the other file", shown.ID, shown.Input)
+			}
+			l.pause(1000)
+		}
+	}
+	l.PromptUntil("answered at the terminal alone", func(p testbed.Shown) bool { return p.OnScreen && p.Channel == "none" })
 }
