@@ -356,14 +356,16 @@ func TestHiddenFirstFrame(t *testing.T) {
 	l.send("please make the first")
 	p := l.hookWaits()
 	l.See(proceed)
-	in, terminal, screen := l.intrude(), l.terminalOf(l.hooksWaiting()[0]), l.Text("screen", l.Name)
+	var screen struct{ Lines []string }
+	check(t, json.Unmarshal(l.Call("screen", l.Name), &screen))
+	in, terminal := l.intrude(), l.terminalOf(l.hooksWaiting()[0])
 	l.Respond("hook", "accepted", "--prompt", p.ID, "accept")
 	l.Is("idle")
 	check(t, os.Rename(in.program, in.program+".gone"))
 	in.program += ".gone"
 	l.API.Queue(modelapi.Scenario{Steps: []modelapi.Step{modelapi.Say(bash("touch hidden"), bash("touch shown")), modelapi.Say(modelapi.Text("Both are done."))}})
 	l.send("please make two")
-	defer l.paints(terminal, strings.Replace(screen, "touch draws", "touch shown", 1))()
+	defer l.paints(terminal, strings.ReplaceAll(strings.Join(screen.Lines, "\n"), "touch draws", "touch shown"))()
 	l.Poll(func() bool {
 		found, err := filepath.Glob(filepath.Join(l.home.Config, "projects", "*", l.info().Conversation+".jsonl"))
 		check(t, err)
