@@ -112,8 +112,8 @@ func (f *Fold) addUndrawn(p *agent.Request, d *agent.Dialog) {
 	for i := range f.m.Calls {
 		add(f.logged(&f.m.Calls[i], d))
 	}
-	for _, c := range f.m.Open { // a hook may have reported its end
-		add(f.logged(&call{Tool: c.Tool, Agent: c.Agent, Logged: c.Input}, d))
+	for _, c := range f.opened() {
+		add(f.logged(&c, d))
 	}
 	f.addPast(p, d, "")
 	for _, o := range slices.Concat(f.m.Requests, f.m.Lost) {
@@ -156,12 +156,12 @@ func (f *Fold) concealed(r *request, d *agent.Dialog) (until time.Time, hides bo
 		shown := f.compared(l, d, c)
 		return shown, shown.match == agent.NoMatch && shown.mayHide
 	}
-	for _, c := range f.m.Calls {
-		if c.Logged == "" || c.Agent != "" || !may(c.Tool) {
+	for _, c := range slices.Concat(f.m.Calls, f.opened()) {
+		if c.Logged == "" || c.Agent != "" {
 			continue
 		}
 		shown, so := hidden(pastCall{Tool: c.Tool, Input: c.Logged})
-		if so || shown.match != agent.NoMatch && r.Told && r.Prompt.Type == agent.PromptPermission && shown.undrawn != told {
+		if so && may(c.Tool) || shown.match != agent.NoMatch && r.Told && r.Prompt.Type == agent.PromptPermission && shown.undrawn != told {
 			return until, true
 		}
 	}

@@ -47,6 +47,14 @@ func (f *Fold) followsLog(fact *agent.Fact) {
 	}
 }
 
+// opened are the calls that the log has without a result. A hook may have reported that they are over.
+func (f *Fold) opened() (calls []call) {
+	for _, c := range f.m.Open {
+		calls = append(calls, call{ID: c.ID, Tool: c.Tool, Agent: c.Agent, Input: c.Input, Logged: c.Input})
+	}
+	return calls
+}
+
 // bounded drops the oldest one without room. more says whether one was dropped.
 func bounded[T any](all []T, more bool) ([]T, bool) {
 	if len(all) <= openKept {
