@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -222,6 +223,12 @@ func TestKillDuringBackOff(t *testing.T) {
 	s := p.sh("one", "exit 1", func(s *Spec) { s.Restart = RestartAlways })
 	within(t, s, "the back-off", func(st *Status) bool { return st.Now == agent.Restarting })
 	kept := checkpointOf(t, s)
+	for until := time.Now().Add(patience); !bytes.Contains(kept, []byte(`"exit":{`)); kept = checkpointOf(t, s) { // it is written after the state is known
+		if time.Now().After(until) {
+			t.Fatalf("the checkpoint has no exit: %s", kept)
+		}
+		time.Sleep(time.Millisecond)
+	}
 	if err := <-s.End(t.Context(), tester, 0); err != nil {
 		t.Fatal(err)
 	}
