@@ -19,6 +19,17 @@ func (s *forgery) finishes(id, says string) {
 	s.logs(fmt.Sprintf(`{"type":"queue-operation","operation":"enqueue","sessionId":"s","content":%q}`, text))
 }
 
+// listsAfter reports a command after what is played, ends its hook and draws its dialog, which then takes keys or not.
+func (s *forgery) listsAfter(name string, play func(s *forgery), keyed bool) {
+	s.t.Helper()
+	play(s)
+	s.logsCall("c9", "Bash", `{"command":"ls","description":"List"}`, "8")
+	s.gone("8")
+	if s.takesKeys(asksOfCommand("List", "ls")) != keyed {
+		s.t.Errorf("%s: it asks %+v", name, s.f.Status().Requests)
+	}
+}
+
 // TestSubagentBelow: a subagent in the background asks for a command. Another process ends that call's hook, hides the dialog, and draws a
 // dialog of the main agent's call. The main agent's log has when the subagent began, and when it was done.
 func TestSubagentBelow(t *testing.T) {
@@ -59,19 +70,12 @@ func TestSubagentBelow(t *testing.T) {
 			s.logsResult("c0", `,"toolUseResult":"async_launched"`)
 		}, true},
 	} {
-		s, drawn := newLogged(t), asksOfCommand("List", "ls")
-		c.play(s)
-		s.logsCall("c9", "Bash", list, "8")
-		s.gone("8")
-		if s.takesKeys(drawn) != c.keyed {
-			t.Errorf("%s: it asks %+v", name, s.f.Status().Requests)
-		}
+		newLogged(t).listsAfter(name, c.play, c.keyed)
 	}
 }
 
 // TestCallsOfTheLog: hooks change nothing about which calls the log has without a result, and after too many of them any dialog may be one's.
 func TestCallsOfTheLog(t *testing.T) {
-	const list = `{"command":"ls","description":"List"}`
 	for name, c := range map[string]struct {
 		play  func(s *forgery)
 		keyed bool
@@ -102,13 +106,7 @@ func TestCallsOfTheLog(t *testing.T) {
 			}
 		}, false},
 	} {
-		s, drawn := newLogged(t), asksOfCommand("List", "ls")
-		c.play(s)
-		s.logsCall("c9", "Bash", list, "8")
-		s.gone("8")
-		if s.takesKeys(drawn) != c.keyed {
-			t.Errorf("%s: it asks %+v", name, s.f.Status().Requests)
-		}
+		newLogged(t).listsAfter(name, c.play, c.keyed)
 	}
 }
 
