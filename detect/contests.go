@@ -265,7 +265,7 @@ func (f *Fold) found() {
 	rests := func(since time.Time) bool { return bare(since) && !f.covered() }
 	m.Lost = slices.DeleteFunc(m.Lost, func(r *request) bool {
 		heard := r.Given && f.now.Sub(r.Opened) >= pastFor
-		return heard || bare(r.Opened) && (!r.isUnder() || f.ruled()) || !r.Waits && !f.faint(r.Prompt) && r.Key != m.Screen.Key
+		return heard || bare(r.Opened) && (!r.Waits || f.ruled()) || !r.Waits && !f.faint(r.Prompt) && r.Key != m.Screen.Key
 	})
 	f.pastRests(rests)
 	m.Unasked = slices.DeleteFunc(m.Unasked, func(c call) bool { return rests(c.Since) && f.mayForget(c.Look) })

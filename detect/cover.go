@@ -272,7 +272,7 @@ func (n *face) hearsOf(r *request, now time.Time) {
 func (f *Fold) answersUnder(typed time.Time) {
 	m := &f.m
 	m.Under = slices.DeleteFunc(m.Under, func(u face) bool { return u.Since.Before(typed) })
-	m.Lost = slices.DeleteFunc(m.Lost, func(r *request) bool { return r.isUnder() && r.Opened.Before(typed) })
+	m.Lost = slices.DeleteFunc(m.Lost, func(r *request) bool { return r.Waits && r.Opened.Before(typed) })
 }
 
 // isUnder reports whether the lost prompt's dialog may be below, without having been on the screen.
