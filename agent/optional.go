@@ -302,9 +302,17 @@ type OpenCallReader interface {
 
 // OpenCalls is what isn't the same in such agents.
 type OpenCalls struct {
-	Quiet   map[string]bool // tools whose calls, and those that they start, have no dialog
-	Result  string          // the cause of a report about a call's result
-	LogsAll bool            // each dialog of a tool is that of a logged call, which it is like
+	Quiet    map[string]bool // tools whose calls, and those that they start, have no dialog
+	Results  []string        // the causes of the reports about a call's result
+	LogsAll  bool            // each dialog of a tool is that of a logged call, which it is like
+	Together bool            // it asks about all calls of a step before it runs one, so an earlier one is named, and keeps no key from a later one's dialog
+	Asks     string          // the tool that asks questions, if their dialogs name none
+}
+
+// OpenCallNamer is an OpenCallReader whose agent asks about its calls in any order, or by dialogs that the driver doesn't know.
+type OpenCallNamer interface {
+	// NamesOpen reports whether the prompt of a dialog that shows so much of a call has to name the call: another dialog may be below that one.
+	NamesOpen(d *Dialog, tool string, input json.RawMessage, shown Match) bool
 }
 
 // PromptReporter is a Driver whose agent reports what its dialogs ask. Without that report, a dialog of an agent

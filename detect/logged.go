@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -270,4 +271,59 @@ func (f *Fold) addPast(p *agent.Request, d *agent.Dialog, own string) {
 		added[shown.undrawn] = true
 		addLines(p, shown.undrawn)
 	}
+}
+
+// openLonger bounds the input of such a call in a prompt's text. With a longer one no key answers the prompt.
+const openLonger = 16 << 10
+
+// openLines are the paragraphs that name the calls whose dialogs may be below d, the dialog of prompt r: those of the session log without
+// a result that the driver wants named, and those of other tools whose hooks waited in another conversation. Any process of the
+// session can report that the agent has left its conversation, and the agent's own hook is then another one's.
+func (f *Fold) openLines(r *request, d *agent.Dialog) (all []string) {
+	if d.Type == agent.PromptForm || !ofWork(d) {
+		return nil
+	}
+	add := func(tool string, input []byte) {
+		if lines := mayAlso + "of " + tool + ", with\n" + agent.Compact(input); !slices.Contains(all, lines) {
+			all = append(all, lines)
+		}
+	}
+	if l, ok := f.driver.(agent.OpenCallNamer); ok && d.Agent == "" {
+		for i := range f.m.Open {
+			c := &f.m.Open[i]
+			own := c.Tool == r.Tool && c.Input == r.Input || f.asksBy(d, c.ID)
+			if f.mayAsk(c) && !own && l.NamesOpen(d, c.Tool, []byte(c.Input), f.isDrawn(c, d)) {
+				add(c.Tool, []byte(cmp.Or(c.Raw, c.Input)))
+			}
+		}
+	}
+	for _, o := range f.m.Lost {
+		if o.Waits && o.Foreign && o.Tool != r.Tool {
+			add(o.Tool, o.Prompt.Raw)
+		}
+	}
+	return all
+}
+
+// nameOpen adds to the prompt's text the other calls that may have a dialog below the drawn one.
+func (f *Fold) nameOpen(p *agent.Request, r *request, d *agent.Dialog) {
+	if all := f.openLines(r, d); len(all) <= alikeShown {
+		for _, lines := range all {
+			if len(lines) <= openLonger {
+				addLines(p, lines)
+			}
+		}
+	}
+}
+
+// unnamedOpen reports whether there is such a call that the prompt doesn't name.
+func (f *Fold) unnamedOpen(r *request, d *agent.Dialog) bool {
+	return slices.ContainsFunc(f.openLines(r, d), func(lines string) bool { return !says(r.Prompt, lines) })
+}
+
+// asksBy reports whether the session log has a permission that names the call, and the dialog is like that.
+func (f *Fold) asksBy(d *agent.Dialog, id string) bool {
+	return slices.ContainsFunc(slices.Concat(f.m.Calls, f.m.Unasked), func(c call) bool {
+		return id != "" && c.ID == id && c.Joined && f.looksLike(d, &c) != nil
+	})
 }

@@ -185,7 +185,8 @@ type inLog struct {
 // logCall is a call of the session log.
 type logCall struct {
 	ID, Tool, Agent, Input, Turn string
-	Allowed                      bool `json:",omitempty"` // by a key of Berth, at its dialog
+	Raw                          string `json:",omitempty"` // the input as its prompt would have it
+	Allowed                      bool   `json:",omitempty"` // by a key of Berth, at its dialog
 }
 
 // worded is a call's input without blanks, and as it is, in digests.

@@ -1,6 +1,7 @@
 package detect
 
 import (
+	"cmp"
 	"slices"
 
 	"berth/agent"
@@ -36,12 +37,15 @@ func (f *Fold) followsLog(fact *agent.Fact) {
 	}
 	switch l, _ := f.driver.(agent.OpenCallReader); {
 	case fact.Call == "":
-	case fact.Kind == agent.ToolStarted:
+	case fact.Kind == agent.ToolStarted, fact.Kind == agent.Acting && fact.Tool != "":
 		c := logCall{ID: fact.Call, Tool: fact.Tool, Agent: fact.Agent, Input: canonical(fact.Input), Turn: fact.Turn}
+		if fact.Request != nil {
+			c.Raw = canonical(fact.Request.Raw)
+		}
 		if !slices.ContainsFunc(m.Open, func(o logCall) bool { o.Allowed = false; return o == c }) {
 			m.Open, m.OpenMore = bounded(append(m.Open, c), m.OpenMore)
 		}
-	case fact.Cause == l.OpenCalls().Result:
+	case slices.Contains(l.OpenCalls().Results, fact.Cause):
 		m.Lost = slices.DeleteFunc(m.Lost, func(r *request) bool { return r.Given && r.Call == fact.Call })
 		m.Open = slices.DeleteFunc(m.Open, func(c logCall) bool { return c.ID == fact.Call })
 	}
@@ -65,8 +69,9 @@ func bounded[T any](all []T, more bool) ([]T, bool) {
 
 // isDrawn says how much of the call the dialog may show. The pages of questions are one call's.
 func (f *Fold) isDrawn(c *logCall, d *agent.Dialog) agent.Match {
-	if d.Type == agent.PromptQuestion && d.Tool != "" {
-		return agent.MatchIf(c.Tool == d.Tool, agent.WholeMatch)
+	l, _ := f.driver.(agent.OpenCallReader)
+	if asks := cmp.Or(d.Tool, l.OpenCalls().Asks); d.Type == agent.PromptQuestion && asks != "" {
+		return agent.MatchIf(c.Tool == asks, agent.WholeMatch)
 	}
 	f.onPicture(d)
 	key := drawnCall{tool: c.Tool, input: c.Input}
@@ -126,7 +131,7 @@ func (f *Fold) coversOpen(d *agent.Dialog) bool {
 		return m.Hooked && (m.OpenMore || len(m.Away) > 0 || l.OpenCalls().LogsAll && f.opens())
 	}
 	earlier := func(c logCall) bool {
-		return f.mayAsk(&c) && (c.Tool != m.Open[own].Tool || c.Input != m.Open[own].Input) && !(f.isDrawn(&c, d) == best && f.isNamed(&c, d, best))
+		return !l.OpenCalls().Together && f.mayAsk(&c) && (c.Tool != m.Open[own].Tool || c.Input != m.Open[own].Input) && !(f.isDrawn(&c, d) == best && f.isNamed(&c, d, best))
 	}
 	return m.Hooked && (m.OpenMore || len(m.Away) > 0) || slices.ContainsFunc(m.Open[:own], earlier)
 }

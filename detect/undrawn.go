@@ -154,7 +154,7 @@ func (f *Fold) unnamed(r *request, all []lookalike) (missing []string) {
 
 // mislaid reports whether the dialog may be about a call that the prompt doesn't name.
 func (f *Fold) mislaid(r *request, d *agent.Dialog) bool {
-	return len(f.unnamed(r, f.drawnAlike(r, d))) > 0
+	return len(f.unnamed(r, f.drawnAlike(r, d))) > 0 || f.unnamedOpen(r, d)
 }
 
 // nameAlike adds to the prompt's text the calls that its dialog may be about. Of a prompt that a hook reported these are
@@ -255,6 +255,7 @@ func (f *Fold) learnAlike() {
 			addLines(more, onlyHook)
 		}
 		f.nameThread(more, d)
+		f.nameOpen(more, r, d)
 		f.renewWith(r, more)
 	}
 }

@@ -49,6 +49,7 @@ var (
 	_ agent.UndrawnInputReader    = Driver{}
 	_ agent.CallExplainer         = Driver{}
 	_ agent.CallCompleter         = Driver{}
+	_ agent.OpenCallNamer         = Driver{}
 	_ agent.OpenCallReader        = Driver{}
 	_ agent.ThreadShower          = Driver{}
 	_ agent.GateHooks             = Driver{}

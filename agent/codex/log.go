@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"berth/agent"
+	"berth/agent/drawn"
 )
 
 // ErrLine is the error for a line that isn't a JSON object.
@@ -33,6 +35,7 @@ type payload struct {
 	Reason    string   `json:"reason"`
 	Name      string   `json:"name"`
 	Arguments string   `json:"arguments"`
+	Input     string   `json:"input"` // of a tool that takes a text
 	Call      string   `json:"call_id"`
 	turnContext
 	Meta struct {
@@ -183,17 +186,31 @@ func (p *payload) response(f *agent.Fact) {
 		f.Kind, f.Call = agent.ToolEnded, p.Call
 	case "custom_tool_call":
 		f.Kind, f.Activity, f.Evidence = agent.Acting, &agent.Activity{Kind: agent.UsingTool, Tool: p.Name}, p.Name
+		f.Tool, f.Call, f.Input = p.Name, p.Call, commandInput(p.Input)
 	case "custom_tool_call_output":
-		f.Kind, f.Activity = agent.Acting, &agent.Activity{Kind: agent.Thinking}
+		f.Kind, f.Activity, f.Call = agent.Acting, &agent.Activity{Kind: agent.Thinking}, p.Call
 	}
 }
 
 var openCalls = agent.OpenCalls{
-	Result: "log:function_call_output",
-	Quiet:  map[string]bool{"update_plan": true, "view_image": true, "wait": true, "wait_agent": true, "list_agents": true},
+	Results: []string{"log:function_call_output", "log:custom_tool_call_output"},
+	Quiet:   map[string]bool{"update_plan": true, "view_image": true, "wait": true, "wait_agent": true, "list_agents": true},
 }
 
 func (Driver) OpenCalls() agent.OpenCalls { return openCalls }
+
+// NamesOpen: of parallel calls Codex asks about any first. Dialogs of servers' tools look alike. The model's code has the command that it
+// asks about.
+func (d Driver) NamesOpen(dialog *agent.Dialog, tool string, input json.RawMessage, shown agent.Match) bool {
+	if command := drawn.Squeeze(d.FromDialog(dialog).FullInput); tool == toolCode && command != "" {
+		code, _ := agent.ReadInput(input)
+		return !strings.Contains(drawn.Squeeze(code.Words("command")), command)
+	}
+	return shown == agent.NoMatch || dialog.Type == agent.PromptPermission && aboutElse(dialog)
+}
+
+// toolCode runs the model's code. The calls from within it aren't logged.
+const toolCode = "exec"
 
 // asCommand makes the fact one about a command, in the form that the hooks report. Codex reads exact names.
 func asCommand(f *agent.Fact) {

@@ -15,6 +15,11 @@ const (
 	hookFolder = "\nworkdir: reported by a hook alone, which another process can have sent"
 )
 
+// logged names the command of the log, whose dialog may be below.
+func logged(more string) string {
+	return "\n\nThe dialog may be that of a call of Bash, with\n{\"command\":\"ls\"," + more + "}"
+}
+
 // asksFor is the hook of a command, which waits as 7. read: the session log was read up to that hook.
 func (s *run) asksFor(command string, read bool) {
 	for _, f := range hook(s.t, "PermissionRequest", `,"turn_id":"`+s.turn+`","cwd":"/srv","tool_name":"Bash","tool_input":{"command":"`+command+`","description":"May I?"}`) {
@@ -24,7 +29,7 @@ func (s *run) asksFor(command string, read bool) {
 }
 
 // TestRewrittenCommand: a hook of the user's rewrites commands, so that the session log has another one than Codex asks about. The prompt
-// says that the shell isn't known, nor surely the folder, by hook, at its dialog, after the server was killed, and where no hook reports it. A command that the
+// says that the shell isn't known, nor surely the folder, and names the logged one, by hook, at its dialog, after the server was killed, and where no hook reports it. A command that the
 // log has needs no such line.
 func TestRewrittenCommand(t *testing.T) {
 	for command, want := range map[string]string{"rtk ls": noShell + hookFolder, "ls": ""} {
@@ -54,6 +59,9 @@ func TestRewrittenCommand(t *testing.T) {
 			}
 			s.release("7")
 			s.dialog()
+			if command != "ls" {
+				in += logged(`"workdir":"/srv"`)
+			}
 			if all := s.answerable(); !slices.Equal(all, []string{in}) {
 				t.Errorf("%s, %s: a key answers %q", command, order, all)
 			}
@@ -68,7 +76,7 @@ func TestRewrittenCommand(t *testing.T) {
 				}
 				s.dialog()
 			}
-			if all := s.answerable(); !slices.Equal(all, []string{map[string]string{"ls": inSh, "rtk ls": noShell + noFolder}[command]}) {
+			if all := s.answerable(); !slices.Equal(all, []string{map[string]string{"ls": inSh, "rtk ls": noShell + noFolder + logged(`"shell":"sh"`)}[command]}) {
 				t.Errorf("%s, %s: a key answers %q", command, order, all)
 			}
 		}

@@ -46,6 +46,7 @@ var (
 	_ agent.TranscriptReader   = Driver{}
 	_ agent.UndrawnInputReader = Driver{}
 	_ agent.CallJoiner         = Driver{}
+	_ agent.OpenCallNamer      = Driver{}
 	_ agent.OpenCallReader     = Driver{}
 	_ agent.GateHooks          = Driver{}
 )

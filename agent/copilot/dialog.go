@@ -79,8 +79,7 @@ func (s *screen) frame() (rows []string, whole, boxed bool) {
 
 // rule reports whether the row is a line from the first to the last column.
 func (s *screen) rule(row int) bool {
-	text := s.text(row)
-	return strings.Trim(text, "─") == "" && terminal.StringWidth(text) >= s.view.Cols
+	return strings.Trim(s.text(row), "─") == "" && terminal.StringWidth(s.text(row)) >= s.view.Cols
 }
 
 // optionRow matches the first row of an option. Where the box has no room for all, Copilot indents

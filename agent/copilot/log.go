@@ -61,11 +61,18 @@ type data struct {
 
 // openCalls: the log has the calls of the subagents that a task starts.
 var openCalls = agent.OpenCalls{
-	Quiet:  map[string]bool{"report_intent": true, "update_todo": true, "task": true, "read_agent": true, "list_agents": true, "read_bash": true},
-	Result: "log:tool.execution_complete",
+	Quiet:   map[string]bool{"report_intent": true, "update_todo": true, "task": true, "read_agent": true, "list_agents": true, "read_bash": true},
+	Results: []string{"log:tool.execution_complete"},
+	Asks:    toolAsk,
 }
 
 func (Driver) OpenCalls() agent.OpenCalls { return openCalls }
+
+// NamesOpen: a box that asks another question than the measured ones is like each call. Those about a patch name one of its files.
+func (Driver) NamesOpen(d *agent.Dialog, tool string, input json.RawMessage, shown agent.Match) bool {
+	measured := d.Tool != "" || partOf[d.Title] != "" || d.Title == askServer || tool == toolPatch && forks.PatchHas(input, d.Title)
+	return shown == agent.NoMatch || d.Type == agent.PromptPermission && !measured
+}
 
 // Log reads one whole line of the session log.
 func (Driver) Log(line []byte) ([]agent.Fact, error) {

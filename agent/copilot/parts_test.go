@@ -53,7 +53,7 @@ func path(paths ...string) string {
 }
 
 // TestPart: a dialog about paths, or about an address, draws no other part of its call. The prompt's text has the rest, with characters that
-// aren't drawn as ASCII, whether the log comes before the dialog or after it.
+// aren't drawn as ASCII, whether the log comes before the dialog or after it. It also names the call beside it.
 func TestPart(t *testing.T) {
 	for _, c := range []struct {
 		kind, command, more, dialog string
@@ -75,7 +75,10 @@ func TestPart(t *testing.T) {
 			s.starts("b", "ls", "")
 			s.asksPart("b", "shell", "ls", `{"kind":"commands"}`)
 			s.asksPart("a", c.kind, c.command, c.dialog)
-			if p, keyed := s.looks(c.drawn); !keyed || p.Title == nil || *p.Title != c.drawn.Dialog.Title || !strings.HasSuffix(agent.Value(p.Text), "╯\n\n"+c.says) {
+			p, keyed := s.looks(c.drawn)
+			text := agent.Value(p.Text) + "\n\n"
+			names := strings.Contains(text, "\n\n"+c.says+"\n\n") && strings.Contains(text, "of a call of bash, with\n{\"command\":\"ls\"")
+			if !keyed || p.Title == nil || *p.Title != c.drawn.Dialog.Title || !names {
 				t.Errorf("%s first, %s: a key answers %q: %v", first, c.command, agent.Value(p.Text), keyed)
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"maps"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -115,9 +114,7 @@ func (a *asked) fact(f *agent.Fact, all agent.Input, dialog json.RawMessage) {
 // folders are the folders that the parts of the command run in, each once.
 func (a *asked) folders() (all []string) {
 	for _, s := range a.Segments {
-		if s.Folder != "" && !slices.Contains(all, s.Folder) {
-			all = append(all, s.Folder)
-		}
+		all = forks.Once(all, s.Folder)
 	}
 	return all
 }
@@ -219,8 +216,7 @@ func (d Driver) FromDialog(dialog *agent.Dialog) *agent.Request {
 		r.SetInPart()
 	}
 	if r.Type == agent.PromptQuestion {
-		q := agent.Question{Header: strings.Join(dialog.Tabs, " "), Text: dialog.Body, Options: dialog.Labels(), Descriptions: make([]string, len(dialog.Options))}
-		r.Questions = []agent.Question{q}
+		r.Questions = []agent.Question{{Header: strings.Join(dialog.Tabs, " "), Text: dialog.Body, Options: dialog.Labels(), Descriptions: make([]string, len(dialog.Options))}}
 	}
 	d.Fill(r, dialog)
 	return r

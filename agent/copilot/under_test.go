@@ -66,3 +66,30 @@ func TestCallBefore(t *testing.T) {
 		}
 	}
 }
+
+// TestUnknownQuestion: the log has a command, and a box asks another question than the measured ones. Its prompt names the command.
+func TestUnknownQuestion(t *testing.T) {
+	s := newTalk(t)
+	s.starts("a", "touch one.txt", "")
+	var p *agent.Request
+	keyed := false
+	for range 12 {
+		p, keyed = s.looks(partly("Do you want to go on?", "all is well"))
+	}
+	if !keyed || !strings.Contains(agent.Value(p.Text), "of a call of bash, with\n{\"command\":\"touch one.txt\"") {
+		t.Errorf("keys %v at %q", keyed, agent.Value(p.Text))
+	}
+	for _, patch := range []struct {
+		question string
+		named    bool
+	}{{"Do you want to update /srv/ws/a.txt?", false}, {"Do you want to update /srv/ws/other.txt?", true}, {"Do you want to go on?", true}} {
+		s := newTalk(t)
+		s.log("tool.execution_start", `{"toolCallId":"a","toolName":"apply_patch","arguments":"*** Begin Patch\n*** Update File: /srv/ws/a.txt\n@@\n-a\n+b\n*** End Patch"}`)
+		for range 12 {
+			p, keyed = s.looks(partly(patch.question, "1 + hello"))
+		}
+		if !keyed || strings.Contains(agent.Value(p.Text), "of a call of apply_patch") != patch.named {
+			t.Errorf("%s over a patch: keys %v at %q", patch.question, keyed, agent.Value(p.Text))
+		}
+	}
+}

@@ -3,6 +3,7 @@ package forks
 import (
 	"cmp"
 	"encoding/json"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -146,6 +147,20 @@ func (t Tools) OfPatch(input json.RawMessage, moved string) (tool string, change
 		return "", nil
 	}
 	return cmp.Or(tool, t.Write), agent.Encoded(map[string]any{moved: from, "call": patch})
+}
+
+// PatchHas reports whether the question ends with the path of a file that a line of the patch ends with.
+func PatchHas(input json.RawMessage, question string) bool {
+	name := path.Base(strings.TrimSuffix(strings.TrimSpace(question), "?"))
+	return strings.Contains(string(input), "/"+name+`\n`) || strings.Contains(string(input), ": "+name+`\n`)
+}
+
+// Once adds a text that isn't there yet, unless it is empty.
+func Once(all []string, text string) []string {
+	if text == "" || slices.Contains(all, text) {
+		return all
+	}
+	return append(all, text)
 }
 
 // cut are the lines that have an indent or a CR, unless the diff shows all lines as they are.

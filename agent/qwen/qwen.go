@@ -46,6 +46,8 @@ var (
 	_ agent.TranscriptReader   = Driver{}
 	_ agent.HookHidesDialog    = Driver{}
 	_ agent.UndrawnInputReader = Driver{}
+	_ agent.OpenCallReader     = Driver{}
+	_ agent.OpenCallNamer      = Driver{}
 	_ agent.GateHooks          = Driver{}
 )
 

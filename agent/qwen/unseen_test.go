@@ -161,7 +161,7 @@ func TestCallOfTheLog(t *testing.T) {
 		{`{"command":"ls"}`, `{"command":"ls","directory":"/etc"}`, "", "-", ""},
 		{`{"command":"ls"}`, `{"command":"ls","directory":"/etc"}`, "PostToolBatch", "directory: \"/etc\"\n\nThe dialog may be that of a call that it draws whole, in the session's folder.", ""},
 		{`{"command":"ls","directory":"/etc"}`, "", "", `directory: "/etc"`, ""},
-		{`{"command":"id","directory":"/etc"}`, `{"command":"ls"}`, "", "", ""},
+		{`{"command":"id","directory":"/etc"}`, `{"command":"ls"}`, "", "The dialog may be that of a call of run_shell_command, with\n" + `{"command":"id","directory":"/etc"}`, ""},
 	} {
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		fold := detect.New(qwen.Driver{}, detect.Options{Start: now, Dir: "/w"})
@@ -304,6 +304,37 @@ func TestHookAfterItsDialog(t *testing.T) {
 	for _, p := range fold.Status().Requests {
 		if s, ok := fold.Pending(p.ID); ok && s.Whole && !p.Contested && fold.Asks(a.Dialog[0].Dialog, p.ID) && strings.HasPrefix(agent.Value(p.Text), a.Lines[1]) {
 			t.Errorf("a key answers %q", agent.Value(p.Text))
+		}
+	}
+}
+
+// TestCallBeside: the chat file has a call whose dialog was never on the screen, until its result. The prompt of another dialog names it.
+func TestCallBeside(t *testing.T) {
+	for _, over := range []bool{false, true} {
+		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		fold := detect.New(qwen.Driver{}, detect.Options{Start: now, Dir: "/w"})
+		lines := []string{`{"type":"assistant","message":{"parts":[{"functionCall":{"id":"a","name":"run_shell_command","args":{"command":"touch evil"}}},{"functionCall":{"id":"b","name":"run_shell_command","args":{"command":"ls"}}}]}}`}
+		if over {
+			lines = append(lines, `{"type":"tool_result","toolCallResult":{"callId":"a","status":"success"}}`)
+		}
+		for _, line := range lines {
+			facts, err := qwen.Driver{}.Log([]byte(line))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range facts {
+				f.Time = now
+				fold.Apply(f)
+			}
+		}
+		r := draw(80, 24, "  ? Shell ls ←\n\n     ls\n\n   Allow execution of: 'ls'?\n\n   › 1. Yes, allow once\n     2. No, suggest changes (esc)\n"+waiting)
+		for range 12 {
+			now = now.Add(200 * time.Millisecond)
+			fold.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: r, Time: now})
+		}
+		p := fold.Status().Request
+		if d, ok := fold.Pending(p.ID); !ok || !d.Whole || p.Contested || strings.Contains(agent.Value(p.Text), "of a call of run_shell_command, with\n{\"command\":\"touch evil\"}") == over {
+			t.Errorf("the first call has its result: %v: it asks %q, contested %v", over, agent.Value(p.Text), p.Contested)
 		}
 	}
 }
