@@ -70,7 +70,8 @@ func (f *Fold) coversAside(r *request, d *agent.Dialog) bool {
 	missed := f.m.Ready && !f.m.Before.IsZero() && !r.Opened.Before(f.m.Before)
 	between := (d.Type == agent.PromptSetup || asksAside(d)) && d.Subtype != agent.SubtypeAutoMode
 	waits := func(o *request) bool { return o.Told && !o.Prompt.OnScreen && o.Prompt.Type != d.Type }
-	asks := (between || len(d.Options) > 0) && d.Subtype != agent.SubtypeAutoMode
+	_, names := f.driver.(agent.OpenCallNamer) // see openLines
+	asks := !names && (between || len(d.Options) > 0) && d.Subtype != agent.SubtypeAutoMode
 	return f.m.Look.below(f.now) || missed || between && len(f.m.Calls) > 0 || asks && f.opens() ||
 		(between || len(d.Options) > 0) && slices.ContainsFunc(f.m.Requests, waits)
 }

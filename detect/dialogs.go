@@ -257,7 +257,11 @@ func (f *Fold) show(r *request, d *agent.Dialog, how agent.Match) {
 		return o != r && o.Seen && !over && (d.Place == 0 || o.Place <= d.Place) && (sure || !contradicts(o, r, d))
 	}
 	f.supersede(r, func(o *request) bool { return of(o) && o.seenOnly() && o.Prompt.OnScreen }) // this is its dialog
+	named := namedOpen(r.Prompt)
 	f.driver.Fill(r.Prompt, d)
+	for _, lines := range named { // a notice has its dialog's text anew
+		addLines(r.Prompt, lines)
+	}
 	r.Prompt.OnScreen, r.Place = true, d.Place
 	r.Seen = r.Seen || how >= agent.AlikeMatch || r.Hook == "" // a dialog that shows r in part may be another prompt's
 	r.Whole = r.Whole || how >= agent.AlikeMatch

@@ -280,11 +280,11 @@ const openLonger = 16 << 10
 // a result that the driver wants named, and those of other tools whose hooks waited in another conversation. Any process of the
 // session can report that the agent has left its conversation, and the agent's own hook is then another one's.
 func (f *Fold) openLines(r *request, d *agent.Dialog) (all []string) {
-	if d.Type == agent.PromptForm || !ofWork(d) {
+	if d.Type == agent.PromptForm || !ofWork(d) && len(d.Options) == 0 {
 		return nil
 	}
 	add := func(tool string, input []byte) {
-		if lines := mayAlso + "of " + tool + ", with\n" + agent.Compact(input); !slices.Contains(all, lines) {
+		if lines := mayBeOf + tool + ", with\n" + agent.Compact(input); !slices.Contains(all, lines) {
 			all = append(all, lines)
 		}
 	}
@@ -315,6 +315,14 @@ func (f *Fold) nameOpen(p *agent.Request, r *request, d *agent.Dialog) {
 		}
 	}
 }
+
+// namedOpen are the paragraphs of the prompt's text that name such calls.
+func namedOpen(p *agent.Request) []string {
+	return slices.DeleteFunc(strings.Split(agent.Value(p.Text), "\n\n"), func(lines string) bool { return !strings.HasPrefix(lines, mayBeOf) })
+}
+
+// mayBeOf begins such a paragraph.
+const mayBeOf = mayAlso + "of "
 
 // unnamedOpen reports whether there is such a call that the prompt doesn't name.
 func (f *Fold) unnamedOpen(r *request, d *agent.Dialog) bool {

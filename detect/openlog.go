@@ -131,7 +131,7 @@ func (f *Fold) coversOpen(d *agent.Dialog) bool {
 		return m.Hooked && (m.OpenMore || len(m.Away) > 0 || l.OpenCalls().LogsAll && f.opens())
 	}
 	earlier := func(c logCall) bool {
-		return !l.OpenCalls().Together && f.mayAsk(&c) && (c.Tool != m.Open[own].Tool || c.Input != m.Open[own].Input) && !(f.isDrawn(&c, d) == best && f.isNamed(&c, d, best))
+		return !l.OpenCalls().AnyOrder && f.mayAsk(&c) && (c.Tool != m.Open[own].Tool || c.Input != m.Open[own].Input) && !(f.isDrawn(&c, d) == best && f.isNamed(&c, d, best))
 	}
 	return m.Hooked && (m.OpenMore || len(m.Away) > 0) || slices.ContainsFunc(m.Open[:own], earlier)
 }

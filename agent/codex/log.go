@@ -193,18 +193,23 @@ func (p *payload) response(f *agent.Fact) {
 }
 
 var openCalls = agent.OpenCalls{
-	Results: []string{"log:function_call_output", "log:custom_tool_call_output"},
-	Quiet:   map[string]bool{"update_plan": true, "view_image": true, "wait": true, "wait_agent": true, "list_agents": true},
+	AnyOrder: true,
+	Results:  []string{"log:function_call_output", "log:custom_tool_call_output"},
+	Quiet:    map[string]bool{"update_plan": true, "view_image": true, "wait": true, "wait_agent": true, "list_agents": true},
 }
 
 func (Driver) OpenCalls() agent.OpenCalls { return openCalls }
 
-// NamesOpen: of parallel calls Codex asks about any first. Dialogs of servers' tools look alike. The model's code has the command that it
-// asks about.
+// NamesOpen: dialogs of servers' tools look alike, and a command in other rows may be another one. The model's code has the command that
+// it asks about.
 func (d Driver) NamesOpen(dialog *agent.Dialog, tool string, input json.RawMessage, shown agent.Match) bool {
-	if command := drawn.Squeeze(d.FromDialog(dialog).FullInput); tool == toolCode && command != "" {
-		code, _ := agent.ReadInput(input)
-		return !strings.Contains(drawn.Squeeze(code.Words("command")), command)
+	in, _ := agent.ReadInput(input)
+	call, command := in.Words("command"), d.FromDialog(dialog).FullInput
+	switch asked := drawn.Squeeze(command); {
+	case tool == toolCode && asked != "":
+		return !strings.Contains(drawn.Squeeze(call), asked)
+	case tool == toolCommand && shown != agent.WholeMatch:
+		return call != command
 	}
 	return shown == agent.NoMatch || dialog.Type == agent.PromptPermission && aboutElse(dialog)
 }

@@ -119,3 +119,15 @@ func TestMovedAway(t *testing.T) {
 		}
 	}
 }
+
+// TestFormBesideItsCall: the prompt of a server's form names the call that runs, and keeps its id while the form stays.
+func TestFormBesideItsCall(t *testing.T) {
+	s := newRun(t)
+	s.line(`{"type":"function_call","name":"ask","call_id":"f","arguments":"{\"message\":\"Which one?\"}"}`)
+	s.asks = draw("  \x1b[2mField 1/1\x1b[22m\n  Which one?\n\n  Size\n  › 1. Yes, small\n    2. No, large\n  enter to submit | esc to cancel", -1, 0)
+	first := s.dialog()
+	p := s.dialog()
+	if p == nil || p.ID != first.ID || p.Type != agent.PromptNotice || p.Contested || !strings.Contains(agent.Value(p.Text), "of a call of ask, with\n") {
+		t.Errorf("it asks %q %v, and before %+v", agent.Value(p.Text), p.Contested, first)
+	}
+}

@@ -80,14 +80,16 @@ func (r *record) text(thoughts bool) string {
 // openCalls: all calls of a step ask before one of them runs.
 var openCalls = agent.OpenCalls{
 	Results:  []string{"log:tool_result"},
-	Together: true,
+	AnyOrder: true,
 	Quiet:    map[string]bool{"todo_write": true, "task": true, "agent": true},
 }
 
 func (Driver) OpenCalls() agent.OpenCalls { return openCalls }
 
 // NamesOpen: a call whose dialog was never on the screen may be below another one's.
-func (Driver) NamesOpen(_ *agent.Dialog, _ string, _ json.RawMessage, shown agent.Match) bool { return shown == agent.NoMatch }
+func (Driver) NamesOpen(_ *agent.Dialog, _ string, _ json.RawMessage, shown agent.Match) bool {
+	return shown == agent.NoMatch
+}
 
 // Log reads one whole line of the chat file: what an answer used, the calls of an answer, which are written before
 // any of them asks, and the last answer of a turn, which calls no tool. The turns themselves are known by the hooks.
@@ -99,8 +101,7 @@ func (Driver) Log(line []byte) ([]agent.Fact, error) {
 	f, calls := agent.Fact{Kind: agent.Noted, Source: agent.SourceLog, Cause: "log:" + r.Type, At: r.Time, Conversation: r.Session, Call: r.Result.Call, Evidence: agent.FirstLine(r.text(false))}, []agent.Fact{}
 	switch u := r.System.Event; {
 	case u.Name == answered && u.Response != "" && strings.HasPrefix(u.Turn, r.Session+turnMark):
-		f.Turn = u.Turn
-		f.Usage = &agent.Usage{Answer: u.Response, Model: u.Model, Tokens: agent.Tokens{Input: u.Input - u.Cached, CacheRead: u.Cached, Output: u.Output + u.Thoughts}}
+		f.Turn, f.Usage = u.Turn, &agent.Usage{Answer: u.Response, Model: u.Model, Tokens: agent.Tokens{Input: u.Input - u.Cached, CacheRead: u.Cached, Output: u.Output + u.Thoughts}}
 	case r.Type == "assistant":
 		f.Kind, f.How, f.Text = agent.TurnEnded, agent.Completed, r.text(false)
 		for _, p := range r.Message.Parts {

@@ -78,7 +78,7 @@ func TestShellOfALongCall(t *testing.T) {
 const byHook = "workdir: reported by a hook alone, which another process can have sent"
 
 // TestShellOfASubagent: Berth doesn't read the log that has the shell of a subagent's command. The prompt says so, by hook and at the
-// dialog, which Codex draws with the subagent's name.
+// dialog, which Codex draws with the subagent's name. There it names the main agent's call that runs.
 func TestShellOfASubagent(t *testing.T) {
 	for _, way := range []string{"hook", "keys"} {
 		t.Run(way, func(t *testing.T) {
@@ -89,13 +89,14 @@ func TestShellOfASubagent(t *testing.T) {
 			words := []string{"--prompt", p.ID, "accept"}
 			if way == "keys" {
 				l.Attach()
-				words = append([]string{"--takeover"}, words...)
-				p = l.PromptUntil("at its dialog", func(now testbed.Shown) bool { return now.ID == p.ID && now.Ready && now.Channel == way })
+				p = l.PromptUntil("at its dialog", func(now testbed.Shown) bool { return now.Ready && now.OnScreen && now.Channel == way })
+				words = []string{"--takeover", "--prompt", p.ID, "accept"}
 				if screen, err := l.Screen(l.Ctx); err != nil || !strings.Contains(screen, "Thread: Agent") {
 					t.Errorf("%v: it shows %s", err, screen)
 				}
 			}
-			if !strings.HasSuffix(p.Text, "\nshell: chosen by the subagent, and not known here\n"+byHook) {
+			own, running, _ := strings.Cut(p.Text, "\n\nThe dialog may be that of a call of Bash, with\n")
+			if !strings.HasSuffix(own, "\nshell: chosen by the subagent, and not known here\n"+byHook) || strings.Contains(running, "sleep 4") != (way == "keys") {
 				t.Errorf("it asks %q", p.Text)
 			}
 			l.Respond(way, "accepted", words...)
@@ -161,7 +162,7 @@ func TestCommandWithoutHooks(t *testing.T) {
 }
 
 // TestShellOfARewrittenCommand: a hook of the user's rewrites each command, so no call in the log is the one that Codex asks about. The
-// first id of the prompt says that the shell isn't known, also at the dialog.
+// prompt says that the shell isn't known, also at the dialog. There it names the logged call, under another id.
 func TestShellOfARewrittenCommand(t *testing.T) {
 	seed := Ready()
 	seed.Hooks = `{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"sed -E 's/.*\"command\": ?\"([^\"]*)\".*/{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"allow\",\"updatedInput\":{\"command\":\": rtk; \\1\"}}}/'"}]}]}}`
@@ -177,10 +178,14 @@ func TestShellOfARewrittenCommand(t *testing.T) {
 		words := []string{"--prompt", p.ID, "accept"}
 		if way == "keys" {
 			l.Attach()
-			words = append([]string{"--takeover"}, words...)
-			p = l.PromptUntil("at its dialog", func(now testbed.Shown) bool { return now.ID == p.ID && now.Ready && now.Channel == way })
+			p = l.PromptUntil("at its dialog", func(now testbed.Shown) bool { return now.Ready && now.OnScreen && now.Channel == way })
+			words = []string{"--takeover", "--prompt", p.ID, "accept"}
 		}
-		if p.Input != ": rtk; touch "+way+".txt" || p.Text != "May it?\n\nshell: not known here, because Berth has read no call of this command in a session log\n"+byHook {
+		own, logged, _ := strings.Cut(p.Text, "\n\nThe dialog may be that of a call of Bash, with\n")
+		if strings.Contains(logged, `"touch keys.txt"`) != (way == "keys") {
+			t.Errorf("it names %q", logged)
+		}
+		if p.Input != ": rtk; touch "+way+".txt" || own != "May it?\n\nshell: not known here, because Berth has read no call of this command in a session log\n"+byHook {
 			t.Errorf("it asks %q, %q", p.Input, p.Text)
 		}
 		l.Respond(way, "accepted", words...)
