@@ -280,14 +280,15 @@ func permissionKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.Ke
 	switch refuses := a.Kind == agent.Deny && a.Text == "" || a.Kind == agent.ChooseOption && a.Option == no; {
 	case refuses && no > 0:
 		return agent.KeyAnswer{Steps: []agent.Step{press("Escape", d)}, Outcome: agent.OutcomeDenied}, nil
-	case a.Kind == agent.Accept && yes > 0 && d.Options[yes-1].Number > 1:
-		return agent.KeyAnswer{}, fmt.Errorf("%w: its first option isn't a plain yes; choose an option by its number", agent.ErrCannot)
+	case (a.Kind == agent.Accept || a.Kind == agent.ChooseOption && a.Option == yes) && yes > 0 && d.Options[yes-1].Number > 1:
+		return agent.KeyAnswer{}, fmt.Errorf("%w: its first option isn't a plain yes, as another process may have drawn it; attach", agent.ErrCannot)
 	}
 	return choice(a, d, yes, no)
 }
 
 // planKeys: which option accepts depends on the available modes. Only the one that asks for every
-// edit has a clear meaning.
+// edit has a clear meaning. It comes after one that allows more, and the one that takes words is the last: another process
+// can have drawn them in another order.
 func planKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswer, error) {
 	tell := 0
 	for i, o := range d.Options {
@@ -298,14 +299,14 @@ func planKeys(_ *agent.Request, a agent.Answer, d *agent.Dialog) (agent.KeyAnswe
 	switch {
 	case a.Kind == agent.Deny && a.Text == "":
 		return agent.KeyAnswer{Steps: []agent.Step{press("Escape", d)}, Outcome: agent.OutcomeDenied}, nil
-	case (a.Kind == agent.Deny || a.Kind == agent.AnswerText) && tell > 0:
+	case (a.Kind == agent.Deny || a.Kind == agent.AnswerText) && tell == len(d.Options) && tell > 2:
 		return words(a.Text, d, tell, agent.OutcomeDenied)
 	case a.Kind == agent.ChooseOption && a.Option == tell:
 		return agent.KeyAnswer{}, fmt.Errorf("%w: say what to change with deny TEXT", agent.ErrAnswer)
 	}
 	manually := 0
 	for i, o := range d.Options {
-		if strings.HasPrefix(o.Label, "Yes, manually approve") {
+		if i > 0 && strings.HasPrefix(o.Label, "Yes, manually approve") {
 			manually = i + 1
 		}
 	}
