@@ -43,6 +43,9 @@ func (f *Fold) equals(r *request) (n int) {
 // mayAlso begins a paragraph of a prompt's text that names a call that its dialog may be about.
 const mayAlso = "The dialog may be that of a call "
 
+// alikeShown is how many other calls a prompt's text names. With more, no key answers it.
+const alikeShown = 16
+
 // hadNoRoom is in the text of a prompt that may be about a call that was crowded out, or whose line in the log couldn't be read.
 const hadNoRoom = mayAlso + "that Berth had no room to keep, and that may do more than is shown."
 
@@ -165,4 +168,32 @@ func addWhole(p *agent.Request, lines, whole string) {
 	if strings.Contains(lines, agent.InFull) && !strings.Contains(p.FullInput, whole) {
 		p.SetWhole(strings.TrimPrefix(p.FullInput+"\n"+whole, "\n"))
 	}
+}
+
+// addLines adds lines to the prompt's text, once.
+func addLines(p *agent.Request, lines string) {
+	if !says(p, lines) {
+		p.Text = agent.Pointer(strings.TrimPrefix(agent.Value(p.Text)+"\n\n"+lines, "\n\n"))
+	}
+}
+
+// says reports whether the prompt's text has these lines.
+func says(p *agent.Request, lines string) bool {
+	return lines == "" || slices.Contains(strings.Split(agent.Value(p.Text), "\n\n"), lines)
+}
+
+// looksLike compares the call with the dialog, once for each picture. It is nil if the dialog isn't about the call.
+func (f *Fold) looksLike(d *agent.Dialog, c *call) *lookalike {
+	if c.Asks == nil {
+		return nil
+	}
+	f.onPicture(d)
+	done, ok := f.drawnCalls[c.Asks]
+	if !ok {
+		if p := c.asks(); f.driver.Match(d, p) != agent.NoMatch {
+			done = &lookalike{lines: f.undrawn(p), whole: p.FullInput}
+		}
+		f.drawnCalls[c.Asks] = done
+	}
+	return done
 }

@@ -27,7 +27,7 @@ const resizeSettles = 2 * time.Second
 // covers reports whether the prompt's dialog may be drawn over another one, which then gets the key.
 func (f *Fold) covers(r *request, d *agent.Dialog) bool {
 	other := func(u face) bool { return f.isBelow(u, r, d) }
-	return slices.ContainsFunc(f.m.Under, other) || ofWork(d) && (f.coversUnseen(r, d) || f.coversOpen(d)) || !ofWork(d) && r.seenOnly() && f.coversAside(r, d)
+	return slices.ContainsFunc(f.m.Under, other) || ofWork(d) && (f.coversUnseen(r, d) || f.coversOpen(r, d)) || !ofWork(d) && r.seenOnly() && f.coversAside(r, d)
 }
 
 // coversUnseen reports whether a call of another tool may have a dialog that never was on the screen. Its prompt's hook waited, and Berth
@@ -117,10 +117,12 @@ func joined(texts []string) string {
 func (n *face) draws(o *face) bool { return n.Key == o.Key && n.Page == o.Page && n.Cut == o.Cut }
 
 // isBelow reports whether the dialog that was there before may be below d, the dialog of prompt r, and is another one. The pages of a
-// question that was only seen are one prompt, and each may be another question's.
+// question that was only seen are one prompt, and each may be another question's. A dialog that had no room may be another call's, unless the
+// session log has no other one.
 func (f *Fold) isBelow(n face, r *request, d *agent.Dialog) bool {
 	now := faceOf(d)
-	part := n.Part || n.Cut && (n.Size == now.Size || d.Type == agent.PromptPermission)
+	only := n.Cut && n.Size != now.Size && d.Type == agent.PromptPermission && f.isOnlyOpen(d)
+	part := !only && (n.Part || n.Cut && (n.Size == now.Size || d.Type == agent.PromptPermission))
 	page := n.Page == now.Page || d.Type != agent.PromptQuestion && !r.seenOnly()
 	same := n.ID != "" && n.ID == r.Prompt.ID && (!part || d.Cut) && page
 	rewrapped := n.Words == now.Words && n.Size != now.Size && n.Page == now.Page && !n.Cut && !d.Cut && f.onlyCallOf()

@@ -1,9 +1,7 @@
 package detect
 
 import (
-	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"berth/agent"
@@ -124,18 +122,6 @@ func (f *Fold) addUndrawn(p *agent.Request, d *agent.Dialog) {
 	}
 }
 
-// addLines adds lines to the prompt's text, once.
-func addLines(p *agent.Request, lines string) {
-	if !says(p, lines) {
-		p.Text = agent.Pointer(strings.TrimPrefix(agent.Value(p.Text)+"\n\n"+lines, "\n\n"))
-	}
-}
-
-// says reports whether the prompt's text has these lines.
-func says(p *agent.Request, lines string) bool {
-	return lines == "" || slices.Contains(strings.Split(agent.Value(p.Text), "\n\n"), lines)
-}
-
 // concealed reports whether the dialog may be about a logged call, and leaves out more of it than the prompt
 // says. One that shows all of another call may be about this one nevertheless. until is when that call is
 // forgotten; it is zero for a call without a result.
@@ -162,7 +148,8 @@ func (f *Fold) concealed(r *request, d *agent.Dialog) (until time.Time, hides bo
 			continue
 		}
 		shown, so := hidden(pastCall{Tool: c.Tool, Input: c.Logged})
-		if so && may(c.Tool) || shown.match != agent.NoMatch && r.Told && r.Prompt.Type == agent.PromptPermission && shown.undrawn != told {
+		if so && may(c.Tool) || shown.match != agent.NoMatch && r.Told && r.Prompt.Type == agent.PromptPermission && shown.undrawn != told ||
+			shown.match != agent.NoMatch && r.guessed() && r.Prompt.Type == agent.PromptPermission && !says(r.Prompt, shown.undrawn) {
 			return until, true
 		}
 	}
@@ -210,7 +197,7 @@ func (f *Fold) unreportedSince(r *request) time.Time {
 // A report of something similar counts too, other than for the dialog of a subagent that no log has: any process can send one.
 func (f *Fold) needsHook(r *request, d *agent.Dialog) bool {
 	l, ok := f.driver.(agent.PromptReporter)
-	if !ok || !f.m.Hooked || !r.seenOnly() || !r.Prompt.OnScreen || d == nil || !ofWork(d) || !l.ReportsDialog(d) {
+	if !ok || !f.m.Hooked || r.Told || !r.Prompt.OnScreen || d == nil || !ofWork(d) || !l.ReportsDialog(d) {
 		return false
 	}
 	if _, logs := f.driver.(agent.CallLogReader); logs && d.Agent != "" {
@@ -271,67 +258,4 @@ func (f *Fold) addPast(p *agent.Request, d *agent.Dialog, own string) {
 		added[shown.undrawn] = true
 		addLines(p, shown.undrawn)
 	}
-}
-
-// openLonger bounds the input of such a call in a prompt's text. With a longer one no key answers the prompt.
-const openLonger = 16 << 10
-
-// openLines are the paragraphs that name the calls whose dialogs may be below d, the dialog of prompt r: those of the session log without
-// a result that the driver wants named, and those of other tools whose hooks waited in another conversation. Any process of the
-// session can report that the agent has left its conversation, and the agent's own hook is then another one's.
-func (f *Fold) openLines(r *request, d *agent.Dialog) (all []string) {
-	if d.Type == agent.PromptForm || !ofWork(d) && len(d.Options) == 0 {
-		return nil
-	}
-	add := func(tool string, input []byte) {
-		if lines := mayBeOf + tool + ", with\n" + agent.Compact(input); !slices.Contains(all, lines) {
-			all = append(all, lines)
-		}
-	}
-	if l, ok := f.driver.(agent.OpenCallNamer); ok && d.Agent == "" {
-		for i := range f.m.Open {
-			c := &f.m.Open[i]
-			own := c.Tool == r.Tool && c.Input == r.Input || f.asksBy(d, c.ID)
-			if f.mayAsk(c) && !own && l.NamesOpen(d, c.Tool, []byte(c.Input), f.isDrawn(c, d)) {
-				add(c.Tool, []byte(cmp.Or(c.Raw, c.Input)))
-			}
-		}
-	}
-	for _, o := range f.m.Lost {
-		if o.Waits && o.Foreign && o.Tool != r.Tool {
-			add(o.Tool, o.Prompt.Raw)
-		}
-	}
-	return all
-}
-
-// nameOpen adds to the prompt's text the other calls that may have a dialog below the drawn one.
-func (f *Fold) nameOpen(p *agent.Request, r *request, d *agent.Dialog) {
-	if all := f.openLines(r, d); len(all) <= alikeShown {
-		for _, lines := range all {
-			if len(lines) <= openLonger {
-				addLines(p, lines)
-			}
-		}
-	}
-}
-
-// namedOpen are the paragraphs of the prompt's text that name such calls.
-func namedOpen(p *agent.Request) []string {
-	return slices.DeleteFunc(strings.Split(agent.Value(p.Text), "\n\n"), func(lines string) bool { return !strings.HasPrefix(lines, mayBeOf) })
-}
-
-// mayBeOf begins such a paragraph.
-const mayBeOf = mayAlso + "of "
-
-// unnamedOpen reports whether there is such a call that the prompt doesn't name.
-func (f *Fold) unnamedOpen(r *request, d *agent.Dialog) bool {
-	return slices.ContainsFunc(f.openLines(r, d), func(lines string) bool { return !says(r.Prompt, lines) })
-}
-
-// asksBy reports whether the session log has a permission that names the call, and the dialog is like that.
-func (f *Fold) asksBy(d *agent.Dialog, id string) bool {
-	return slices.ContainsFunc(slices.Concat(f.m.Calls, f.m.Unasked), func(c call) bool {
-		return id != "" && c.ID == id && c.Joined && f.looksLike(d, &c) != nil
-	})
 }

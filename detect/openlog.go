@@ -2,7 +2,10 @@ package detect
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
+	"strings"
+	"unicode"
 
 	"berth/agent"
 )
@@ -71,7 +74,7 @@ func bounded[T any](all []T, more bool) ([]T, bool) {
 func (f *Fold) isDrawn(c *logCall, d *agent.Dialog) agent.Match {
 	l, _ := f.driver.(agent.OpenCallReader)
 	if asks := cmp.Or(d.Tool, l.OpenCalls().Asks); d.Type == agent.PromptQuestion && asks != "" {
-		return agent.MatchIf(c.Tool == asks, agent.WholeMatch)
+		return agent.MatchIf(c.Tool == asks && hasText(c.Input, d.Body), agent.WholeMatch)
 	}
 	f.onPicture(d)
 	key := drawnCall{tool: c.Tool, input: c.Input}
@@ -85,6 +88,39 @@ func (f *Fold) isDrawn(c *logCall, d *agent.Dialog) agent.Match {
 		f.drawnOpen[key] = how
 	}
 	return how
+}
+
+// hasText reports whether a value of the input is this text, other than its blanks, or the text has all of its questions: a review has them.
+func hasText(input, text string) bool {
+	var v any
+	if json.Unmarshal([]byte(input), &v) != nil {
+		return false
+	}
+	text = dense(text)
+	asks, shown, is := 0, 0, false
+	var read func(name string, v any)
+	read = func(name string, v any) {
+		switch v := v.(type) {
+		case string:
+			is = is || dense(v) == text
+			if name == "question" {
+				asks++
+				if strings.Contains(text, dense(v)) {
+					shown++
+				}
+			}
+		case []any:
+			for _, one := range v {
+				read(name, one)
+			}
+		case map[string]any:
+			for name, one := range v {
+				read(name, one)
+			}
+		}
+	}
+	read("", v)
+	return is || asks > 0 && shown == asks
 }
 
 // allowsOpen records that Berth's key has allowed the call of the dialog on the screen, if that shows all of one.
@@ -114,12 +150,24 @@ func (f *Fold) opens() bool {
 
 // coversOpen reports whether a call of the session log may have a dialog that never was on the screen. Of parallel calls an agent asks about the
 // first, so a call counts that the log has before the dialog's own: of those that the dialog may show most of, the last one. Where hooks
-// report, so does each call for a dialog that no logged call is like, and a subagent, whose calls aren't in this log.
-func (f *Fold) coversOpen(d *agent.Dialog) bool {
+// report, so does each call for a dialog that no logged call is like, and a subagent, whose calls aren't in this log. A server's form comes while
+// a call of that server runs, and a subagent's dialog while a call that started one does.
+func (f *Fold) coversOpen(r *request, d *agent.Dialog) bool {
 	m := &f.m
 	l, ok := f.driver.(agent.OpenCallReader)
-	if !ok || d.Type == agent.PromptForm || d.Agent != "" {
+	if !ok {
 		return false
+	}
+	rules := l.OpenCalls()
+	if d.Type == agent.PromptForm || d.Agent != "" {
+		of := func(c logCall) bool {
+			if d.Type != agent.PromptForm {
+				return slices.Contains(rules.Starts, c.Tool)
+			}
+			server, _, is := strings.Cut(strings.TrimPrefix(c.Tool, serverTool), "__")
+			return is && strings.HasPrefix(c.Tool, serverTool) && strings.Contains(letters(agent.Value(r.Prompt.Title)), letters(server))
+		}
+		return rules.LogsAll && slices.ContainsFunc(m.Open, func(c logCall) bool { return f.mayAsk(&c) && !of(c) })
 	}
 	own, best := -1, agent.NoMatch
 	for i := range m.Open {
@@ -128,12 +176,25 @@ func (f *Fold) coversOpen(d *agent.Dialog) bool {
 		}
 	}
 	if own < 0 {
-		return m.Hooked && (m.OpenMore || len(m.Away) > 0 || l.OpenCalls().LogsAll && f.opens())
+		return m.Hooked && (m.OpenMore || len(m.Away) > 0 || rules.LogsAll && f.opens())
 	}
 	earlier := func(c logCall) bool {
-		return !l.OpenCalls().AnyOrder && f.mayAsk(&c) && (c.Tool != m.Open[own].Tool || c.Input != m.Open[own].Input) && !(f.isDrawn(&c, d) == best && f.isNamed(&c, d, best))
+		return !rules.AnyOrder && f.mayAsk(&c) && (c.Tool != m.Open[own].Tool || c.Input != m.Open[own].Input) && !(f.isDrawn(&c, d) == best && f.isNamed(&c, d, best))
 	}
 	return m.Hooked && (m.OpenMore || len(m.Away) > 0) || slices.ContainsFunc(m.Open[:own], earlier)
+}
+
+// serverTool begins the names of servers' tools.
+const serverTool = "mcp__"
+
+// letters are the letters and digits of a name, without other signs, which a tool's name has as lines.
+func letters(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, name)
 }
 
 // isNamed reports whether the prompt's text says what the dialog leaves out of a call that it may be about: see addUndrawn and drawnAlike.

@@ -291,6 +291,12 @@ func (f *Fold) open(p *agent.Request, fact *agent.Fact, told bool) *request {
 			f.show(r, d, how)
 		}
 	}
+	switch {
+	case p.OnScreen:
+		f.nameOpen(p, r, d)
+	case told && fact.Source == agent.SourceHook && fact.Hook == "": // keys will answer it
+		f.nameOpen(p, r, nil)
+	}
 	r.keep()
 	f.contest()
 	f.result.Opened = append(f.result.Opened, p.Clone())

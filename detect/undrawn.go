@@ -84,31 +84,12 @@ func (f *Fold) learnPast() {
 // may run one command in several folders. Any process of the session can report that such a call is over, and that the agent
 // asks about another one. So a prompt that a key answers names each of these calls.
 
-// alikeShown is how many other calls a prompt's text names. With more, no key answers it.
-const alikeShown = 16
-
 // orAlso names a call by what its dialog doesn't draw.
 func orAlso(lines string) string {
 	if lines == "" {
 		return mayAlso + "that it draws whole, in the session's folder."
 	}
 	return mayAlso + "with\n" + lines
-}
-
-// looksLike compares the call with the dialog, once for each picture. It is nil if the dialog isn't about the call.
-func (f *Fold) looksLike(d *agent.Dialog, c *call) *lookalike {
-	if c.Asks == nil {
-		return nil
-	}
-	f.onPicture(d)
-	done, ok := f.drawnCalls[c.Asks]
-	if !ok {
-		if p := c.asks(); f.driver.Match(d, p) != agent.NoMatch {
-			done = &lookalike{lines: f.undrawn(p), whole: p.FullInput}
-		}
-		f.drawnCalls[c.Asks] = done
-	}
-	return done
 }
 
 // drawnAlike returns the calls that prompt r's dialog may be about, each once. A call whose own hook waits isn't drawn.

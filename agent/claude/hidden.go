@@ -25,7 +25,7 @@ var quiet = map[string]bool{
 }
 
 // openCalls leaves out the tools that start subagents, because the log of the main agent doesn't have what those ask.
-var openCalls = agent.OpenCalls{Quiet: without(quiet, "Agent", "Task"), Results: []string{"log:tool_result"}, LogsAll: true}
+var openCalls = agent.OpenCalls{Quiet: without(quiet, "Agent", "Task"), Results: []string{"log:tool_result"}, LogsAll: true, Starts: []string{"Agent", "Task"}}
 
 func without(all map[string]bool, some ...string) map[string]bool {
 	rest := maps.Clone(all)

@@ -180,7 +180,9 @@ func TestComposerOverNeverSeen(t *testing.T) {
 	const list = `{"command":"ls","description":"List"}`
 	for _, wait := range []time.Duration{2 * time.Second, 7 * time.Second} {
 		s := newLogged(t)
-		s.f.Apply(agent.Fact{Kind: agent.LevelIs, Source: agent.SourceRegistry, Cause: "registry", Level: agent.LevelWaiting, Time: s.step()})
+		if wait < 5*time.Second { // it has a prompt that is guessed from the state file
+			s.f.Apply(agent.Fact{Kind: agent.LevelIs, Source: agent.SourceRegistry, Cause: "registry", Level: agent.LevelWaiting, Time: s.step()})
+		}
 		s.logsCall("c1", "Bash", hiddenCommand, "7")
 		s.logsCall("c2", "Bash", list, "8")
 		s.show(atComposer(""))
@@ -190,11 +192,6 @@ func TestComposerOverNeverSeen(t *testing.T) {
 		s.gone("8")
 		if s.takesKeys(drawn) {
 			t.Errorf("after a composer of %s it asks %+v", wait, s.f.Status().Requests)
-		}
-		s.f.Typed(s.step())
-		s.logs(`{"type":"user","sessionId":"s","message":{"content":[{"type":"tool_result","tool_use_id":"c1"}]}}`)
-		if wait > 5*time.Second && !s.takesKeys(drawn) {
-			t.Errorf("after a key and its call's result it asks %+v", s.f.Status().Requests)
 		}
 	}
 }

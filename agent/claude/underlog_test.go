@@ -206,3 +206,46 @@ func TestCallBefore(t *testing.T) {
 		t.Errorf("a notice: it asks %+v", s.f.Status().Requests)
 	}
 }
+
+// TestGuessedPrompt: the call's own hooks were ended, another process reports a plainer call, and draws a composer until the agent's state file has
+// made a prompt. At the true dialog that prompt takes no key: nothing has reported what the dialog leaves out.
+func TestGuessedPrompt(t *testing.T) {
+	const plain = `{"command":"ls","description":"List"}`
+	s, drawn := newLogged(t), asksOfCommand("List", "ls")
+	s.hook(`{"session_id":"s","hook_event_name":"UserPromptSubmit","prompt_id":"t","prompt":"x"}`, "")
+	s.show(atComposer(""))
+	s.logsCalls([]string{"Bash", `{"command":"ls","description":"List","dangerouslyDisableSandbox":true}`})
+	s.hook(`{"session_id":"s","hook_event_name":"PreToolUse","prompt_id":"t","tool_name":"Bash","tool_input":`+plain+`,"tool_use_id":"z"}`, "")
+	s.f.Apply(agent.Fact{Kind: agent.LevelIs, Source: agent.SourceRegistry, Cause: "registry", Level: agent.LevelWaiting, Text: "permission prompt", Time: s.step()})
+	s.show(atComposer(""))
+	s.pass(time.Second)
+	if s.takesKeys(drawn) {
+		t.Errorf("it takes keys: %+v", s.f.Status().Requests)
+	}
+}
+
+// TestOverACallOfTheLog: the log has a command whose dialog was never on the screen, and that no hook reports. A server's form, a subagent's dialog or
+// another question that is drawn over it takes no key. Two questions are two calls.
+func TestOverACallOfTheLog(t *testing.T) {
+	ofSubagent := draw(80, 40, strings.Replace(strings.Join(asksOfCommand("List", "ls").Dialog.Lines, "\n"), "Bash command", "Bash command · from the helper agent", 1))
+	for name, c := range map[string]struct {
+		drawn *agent.Reading
+		below []string
+		also  []string // a call that runs
+	}{
+		"a form":           {asksByForm("lab"), []string{"Bash", hiddenCommand}, []string{"mcp__lab__ask", `{"a":1}`}},
+		"a subagent":       {ofSubagent, []string{"Bash", hiddenCommand}, []string{"Agent", `{"prompt":"x"}`}},
+		"another question": {asksColor("Which color?"), []string{"AskUserQuestion", questionOf("Delete it?")}, []string{"AskUserQuestion", questionOf("Which color?")}},
+	} {
+		for _, open := range []bool{true, false} {
+			s := newLogged(t)
+			if open {
+				s.logs(`{"type":"assistant","sessionId":"s","message":{"content":[{"type":"tool_use","id":"h1","name":"` + c.below[0] + `","input":` + c.below[1] + `}]}}`)
+			}
+			s.logs(`{"type":"assistant","sessionId":"s","message":{"content":[{"type":"tool_use","id":"h2","name":"` + c.also[0] + `","input":` + c.also[1] + `}]}}`)
+			if s.takesKeys(c.drawn) == open {
+				t.Errorf("%s over a call, %v: %+v", name, open, s.f.Status().Requests)
+			}
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 	"time"
 
 	"berth/agent"
-	"berth/agent/drawn"
 )
 
 // ErrLine is the error for a line that isn't a JSON object.
@@ -35,8 +35,11 @@ type payload struct {
 	Reason    string   `json:"reason"`
 	Name      string   `json:"name"`
 	Arguments string   `json:"arguments"`
-	Input     string   `json:"input"` // of a tool that takes a text
-	Call      string   `json:"call_id"`
+	Input     string   `json:"input"`     // of a tool that takes a text
+	Namespace string   `json:"namespace"` // of a server's tool, and of Codex's tools for subagents
+
+	Output json.RawMessage `json:"output"`
+	Call   string          `json:"call_id"`
 	turnContext
 	Meta struct {
 		Turn string `json:"turn_id"`
@@ -174,8 +177,8 @@ func (i *item) read(f *agent.Fact) {
 func (p *payload) response(f *agent.Fact) {
 	switch p.Type {
 	case "function_call":
-		f.Kind, f.Tool, f.Call, f.Input = agent.ToolStarted, p.Name, p.Call, json.RawMessage(p.Arguments)
-		if p.Name == logCommand {
+		f.Kind, f.Tool, f.Call, f.Input = agent.ToolStarted, p.tool(), p.Call, json.RawMessage(p.Arguments)
+		if f.Tool == logCommand {
 			asCommand(f)
 		}
 		if !json.Valid(f.Input) {
@@ -188,8 +191,22 @@ func (p *payload) response(f *agent.Fact) {
 		f.Kind, f.Activity, f.Evidence = agent.Acting, &agent.Activity{Kind: agent.UsingTool, Tool: p.Name}, p.Name
 		f.Tool, f.Call, f.Input = p.Name, p.Call, commandInput(p.Input)
 	case "custom_tool_call_output":
-		f.Kind, f.Activity, f.Call = agent.Acting, &agent.Activity{Kind: agent.Thinking}, p.Call
+		f.Kind, f.Activity = agent.Acting, &agent.Activity{Kind: agent.Thinking}
+		if !bytes.Contains(p.Output, []byte(codeRunsOn)) {
+			f.Call = p.Call
+		}
 	}
+}
+
+// codeRunsOn is in the output of the model's code that goes on after it, and may ask later.
+const codeRunsOn = "Script running with cell ID"
+
+// tool is the name that hooks have for the call's tool. A server's tool may be called as one of Codex's own.
+func (p *payload) tool() string {
+	if p.Namespace == "" || p.Namespace == "collaboration" {
+		return p.Name
+	}
+	return strings.TrimRight(p.Namespace, "_") + "__" + p.Name
 }
 
 var openCalls = agent.OpenCalls{
@@ -200,22 +217,21 @@ var openCalls = agent.OpenCalls{
 
 func (Driver) OpenCalls() agent.OpenCalls { return openCalls }
 
-// NamesOpen: dialogs of servers' tools look alike, and a command in other rows may be another one. The model's code has the command that
-// it asks about.
+// NamesOpen: dialogs of servers' tools look alike, a command in other rows may be another one, and a dialog of edits shows no content. A patch
+// that has no room in a prompt isn't named beside such a dialog, which is asked in part.
 func (d Driver) NamesOpen(dialog *agent.Dialog, tool string, input json.RawMessage, shown agent.Match) bool {
-	in, _ := agent.ReadInput(input)
-	call, command := in.Words("command"), d.FromDialog(dialog).FullInput
-	switch asked := drawn.Squeeze(command); {
-	case tool == toolCode && asked != "":
-		return !strings.Contains(drawn.Squeeze(call), asked)
+	switch {
 	case tool == toolCommand && shown != agent.WholeMatch:
-		return call != command
+		in, _ := agent.ReadInput(input)
+		return in.Words("command") != d.FromDialog(dialog).FullInput
+	case tool == toolPatch && shown != agent.NoMatch:
+		return len(input) < longPatch
 	}
 	return shown == agent.NoMatch || dialog.Type == agent.PromptPermission && aboutElse(dialog)
 }
 
-// toolCode runs the model's code. The calls from within it aren't logged.
-const toolCode = "exec"
+// longPatch is below what a prompt names of a call.
+const longPatch = 12 << 10
 
 // asCommand makes the fact one about a command, in the form that the hooks report. Codex reads exact names.
 func asCommand(f *agent.Fact) {

@@ -61,9 +61,10 @@ type data struct {
 
 // openCalls: the log has the calls of the subagents that a task starts.
 var openCalls = agent.OpenCalls{
-	Quiet:   map[string]bool{"report_intent": true, "update_todo": true, "task": true, "read_agent": true, "list_agents": true, "read_bash": true},
-	Results: []string{"log:tool.execution_complete"},
-	Asks:    toolAsk,
+	Quiet:    map[string]bool{"report_intent": true, "update_todo": true, "task": true, "read_agent": true, "list_agents": true, "read_bash": true},
+	Results:  []string{"log:tool.execution_complete"},
+	AnyOrder: true, // a call before the drawn one may run unasked
+	Asks:     toolAsk,
 }
 
 func (Driver) OpenCalls() agent.OpenCalls { return openCalls }
