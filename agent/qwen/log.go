@@ -86,9 +86,10 @@ var openCalls = agent.OpenCalls{
 
 func (Driver) OpenCalls() agent.OpenCalls { return openCalls }
 
-// NamesOpen: a call whose dialog was never on the screen may be below another one's.
-func (Driver) NamesOpen(_ *agent.Dialog, _ string, _ json.RawMessage, shown agent.Match) bool {
-	return shown == agent.NoMatch
+// NamesOpen: a call whose dialog was never on the screen may be below another one's. A permission's dialog that names no measured tool is
+// like every call of another tool.
+func (Driver) NamesOpen(d *agent.Dialog, _ string, _ json.RawMessage, shown agent.Match) bool {
+	return shown == agent.NoMatch || d.Type == agent.PromptPermission && d.Tool == ""
 }
 
 // Log reads one whole line of the chat file: what an answer used, the calls of an answer, which are written before

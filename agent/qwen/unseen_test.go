@@ -338,3 +338,50 @@ func TestCallBeside(t *testing.T) {
 		}
 	}
 }
+
+// TestCallBelowAnUnknownTool: a dialog that names no measured tool may be drawn over that of any other call of the log. Its prompt names that
+// call, whatever its input is, and also if a hook has reported the drawn one.
+func TestCallBelowAnUnknownTool(t *testing.T) {
+	const (
+		fetch = "  ? WebFetch https://ok.test ←\n\n   https://ok.test\n\n   Do you want to proceed?\n\n   › 1. Yes, allow once\n     2. No, suggest changes (esc)\n"
+		skill = "  ? Skill tidy ←\n\n   tidy\n\n   Use the skill tidy?\n\n   › 1. Yes, allow once\n     2. No, suggest changes (esc)\n"
+	)
+	for _, screen := range []string{fetch, skill, ofLab} {
+		for _, call := range [][2]string{{"mcp__lab__delete", `{}`}, {"mcp__lab__delete", `{"all":true}`}, {"web_fetch", `{"prompt":"p","url":"http://other.test"}`}} {
+			for _, told := range []bool{false, true} {
+				now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+				fold := detect.New(qwen.Driver{}, detect.Options{Start: now, Dir: "/w"})
+				apply := func(facts ...agent.Fact) {
+					for _, f := range facts {
+						now = now.Add(200 * time.Millisecond)
+						f.Time = now
+						fold.Apply(f)
+					}
+				}
+				facts, err := qwen.Driver{}.Log([]byte(`{"type":"assistant","message":{"parts":[{"functionCall":{"id":"a","name":"` + call[0] + `","args":` + call[1] + `}}]}}`))
+				if err != nil {
+					t.Fatal(err)
+				}
+				apply(facts...)
+				if told {
+					apply(hook(t, `"hook_event_name":"UserPromptSubmit","prompt":"go"`))
+					asks := hook(t, `"hook_event_name":"PermissionRequest","tool_name":"mcp__lab__ask","tool_input":`+hello)
+					asks.Hook = "7"
+					apply(asks, agent.Fact{Kind: agent.HookGone, Source: agent.SourceHook, Cause: "hook:gone", Hook: "7"})
+				}
+				r := draw(80, 24, screen+waiting)
+				for range 12 {
+					apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: r})
+				}
+				for _, p := range fold.Status().Requests {
+					if d, ok := fold.Pending(p.ID); ok && d.Whole && !p.Contested && fold.Asks(r.Dialog, p.ID) && !strings.Contains(agent.Value(p.Text), "of a call of "+call[0]+", with\n"+call[1]) {
+						t.Errorf("over %s, told %v: a key answers %q", call, told, agent.Value(p.Text))
+					}
+				}
+				if len(fold.Status().Requests) == 0 {
+					t.Errorf("over %s, told %v: it asks nothing", call, told)
+				}
+			}
+		}
+	}
+}
