@@ -32,7 +32,7 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 	case ofPart != nil, (tool == toolShell || tooling.Changes(tool)) && partOf[d.Title] != "":
 		return agent.MatchIf(maybePart(d, p, ofPart), agent.PartMatch)
 	case d.Tool == tool && tooling.Changes(tool):
-		return agent.MatchIf(d.Cut || file == "" || forks.DrawsPath(strings.Join(d.Lines, ""), file), agent.PartMatch)
+		return agent.MatchIf(d.Cut || file == "" || forks.DrawsPath(forks.AskedFile(d.Title), file), agent.PartMatch)
 	case d.Tool != tool, tool != toolShell:
 		return agent.MatchIf(d.Tool == "" || d.Tool == tool, agent.PartMatch)
 	}

@@ -23,6 +23,21 @@ func TestEditOfAnotherFile(t *testing.T) {
 	}
 }
 
+// TestEditBelowAnother: only the question of a dialog about a change names its file. Neither the rows of the change nor the question's own words do.
+func TestEditBelowAnother(t *testing.T) {
+	for _, c := range [][2]string{{"/etc/evil.sh", "1 + see evil.sh"}, {"/etc/evil.sh", "1 + see /etc/evil.sh"}, {"/srv/ws/ed", "1 + hello"}, {"/srv/ws/in", "1 + hello"}, {"/x/a.txt", "1 + hello"}} {
+		s := newTalk(t)
+		s.log("tool.execution_start", `{"toolCallId":"a","toolName":"edit","arguments":{"path":"`+c[0]+`","old_str":"a","new_str":"b"}}`)
+		drawn := partly("Do you want to edit /srv/ws/a.txt?", c[1])
+		for range 12 {
+			s.looks(drawn)
+		}
+		if p, keyed := s.looks(drawn); !keyed || !strings.Contains(agent.Value(p.Text), "of a call of edit, with\n{\"new_str\":\"b\",\"old_str\":\"a\",\"path\":\""+c[0]) {
+			t.Errorf("over an edit of %s: keys %v at %q", c[0], keyed, agent.Value(p.Text))
+		}
+	}
+}
+
 // TestNeverSeen: the log has a command's permission. A dialog of edits that the log lacks may be drawn over that one's.
 func TestNeverSeen(t *testing.T) {
 	drawn := partly("Do you want to edit /srv/ws/a.txt?", "1 + hello")

@@ -63,29 +63,53 @@ func TestFailed(t *testing.T) {
 	}
 }
 
-// TestDrawsPath: a text may show a path from any folder on, shortened, and broken anywhere.
+// TestDrawsPath: a path is drawn from any folder on, shortened, and broken anywhere. A name is whole, and no other text counts.
 func TestDrawsPath(t *testing.T) {
-	for text, want := range map[string]bool{
-		"? WriteFile Writing to a/b/c.go ←":         true,
-		"? WriteFile Writing to b/c.go ←":           true,
-		"? WriteFile Writing to c.go ←":             true,
-		"? WriteFile Writing to x/.../b/c.go ←":     true,
-		"? WriteFile Writing to x/.../c.go ←":       true,
-		"? WriteFile Writing to /w/a/b/    c.go ←":  true,
-		"? WriteFile Writing to a/b/c.    go ←":     true,
-		"? WriteFile Writing to /w/a/x...y/c.go ←":  true,
-		"? WriteFile Writing to a/other/c.go ←":     false,
-		"? WriteFile Writing to x/.../other/c.go ←": false,
-		"? WriteFile Writing to a/b/d.go ←":         false,
-		"? Edit a/b/d.go ← 1 + c.go":                true, // a row of the change may be one of the path
-		"? Edit other/c.go ← 1 + c.go":              true,
+	for head, want := range map[string]bool{
+		"WriteFile Writing to a/b/c.go":         true,
+		"WriteFile Writing to b/c.go":           true,
+		"WriteFile Writing to c.go":             true,
+		"WriteFile Writing\n  to c.go":          true,
+		"WriteFile Writing to x/.../b/c.go":     true,
+		"WriteFile Writing to x/.../c.go":       true,
+		"WriteFile Writing to /w/a/b/\n  c.go":  true,
+		"WriteFile Writing to a/b/c.\n  go":     true,
+		"WriteFile Writing to /w/a/x...y/c.go":  true,
+		"Edit c.go: old => new":                 true,
+		"Edit b/c.go:\n  old => new":            true,
+		"Edit Create c.go":                      true,
+		"Edit No file changes to c.go":          true,
+		"WriteFile Writing to a/other/c.go":     false,
+		"WriteFile Writing to x/.../other/c.go": false,
+		"WriteFile Writing to a/b/d.go":         false,
+		"WriteFile Writing to a/b/xc.go":        false,
+		"WriteFile Writing to a/b/c.go2":        false,
+		"WriteFile Writing to xb/c.go":          false,
+		"WriteFile Writing to /v/w/a/b/c.go":    false,
+		"Edit d.go: old => c.go":                false,
+		"Edit d.go: ../c.go: x":                 false,
+		"Edit d.go c.go":                        false,
+		"":                                      false,
 	} {
-		if got := forks.DrawsPath(text, "/w/a/b/c.go"); got != want {
-			t.Errorf("%q: %v", text, got)
+		if got := forks.DrawsPath(forks.HeadFile(head), "/w/a/b/c.go"); got != want {
+			t.Errorf("%q: %v", head, got)
+		}
+	}
+	for question, want := range map[string]bool{
+		"Do you want to edit /srv/ws/c.go?": true, "Do you want to create /srv/\nws/c.\ngo?": true, "Do you want to edit /srv/ws/ed?": false,
+		"Do you want to edit /srv/other/c.go?": false, "Do you want to read /srv/ws/c.go?": false, "Do you want to edit": false,
+	} {
+		if got := forks.DrawsPath(forks.AskedFile(question), "/srv/ws/c.go"); got != want {
+			t.Errorf("%q: %v", question, got)
+		}
+	}
+	for file, want := range map[string]bool{"c.go": true, "ws/c.go": true, "s/c.go": false, "other/c.go": false, "/c.go": false, "go": false, "c..go": false} {
+		if got := forks.DrawsPath("/srv/ws/c.go", file); got != want {
+			t.Errorf("a call for %q: %v", file, got)
 		}
 	}
 	for _, file := range []string{"/w/\x1b[1mother/c.go", "/w/x/../other/c.go", "/w/x\u200b/c.go", "/w/other/e\u0301.go"} {
-		if !forks.DrawsPath("? Edit /w/other/c.go ←", file) {
+		if !forks.DrawsPath("/w/other/c.go", file) {
 			t.Errorf("%q isn't drawn", file)
 		}
 	}

@@ -128,41 +128,58 @@ func solid(r rune) rune {
 	return r
 }
 
-// DrawsPath reports whether a text may show the path of the file. Agents draw it from any folder on, leave out folders or the middle
-// of a name as "...", and break rows anywhere. A name with characters that may not be drawn can be any.
+// DrawsPath reports whether a text, which is a path as an agent draws it, may be that of the file. Agents draw it from any folder on, leave
+// out folders or the middle of a folder's name as "...", and break rows anywhere. A name with characters that may not be drawn can be any.
 func DrawsPath(text, file string) bool {
-	shown, names := squeezed(text), strings.Split(path.Clean(file), "/")
+	names := strings.Split(path.Clean(file), "/")
 	last := len(names) - 1
-	if odd(names[last]) {
+	if hides(names[last]) {
 		return true
 	}
-	for at := 0; ; at++ {
-		found := strings.Index(shown[at:], squeezed(names[last]))
-		if found < 0 {
-			return false
-		}
-		if at += found; within(shown[:at], names[:last]) {
-			return true
-		}
-	}
+	folders, ok := strings.CutSuffix(squeezed(text), squeezed(names[last]))
+	return ok && within(folders, names[:last])
 }
 
-// within reports whether the text before a file's name may end with these folders.
+// within reports whether the text before a file's name may be these folders. A relative path begins in a folder that isn't known.
 func within(text string, folders []string) bool {
-	for i := len(folders) - 1; i >= 0; i-- {
+	for i := len(folders) - 1; i >= 0 && text != ""; i-- {
 		rest, more := strings.CutSuffix(text, "/")
-		if !more || odd(folders[i]) || strings.Contains(rest[strings.LastIndex(rest, "/")+1:], "..") {
+		switch {
+		case !more:
+			return false
+		case odd(folders[i]) || strings.Contains(rest[strings.LastIndex(rest, "/")+1:], ".."):
 			return true
 		}
 		if text, more = strings.CutSuffix(rest, squeezed(folders[i])); !more {
 			return false
 		}
 	}
-	return true
+	relative := len(folders) == 0 || folders[0] != ""
+	return text == "" || relative && strings.HasSuffix(text, "/")
 }
 
-func odd(name string) bool {
-	return strings.Contains(name, "..") || strings.ContainsFunc(name, func(r rune) bool { return undrawn(r) || unicode.IsMark(r) })
+func hides(name string) bool {
+	return strings.ContainsFunc(name, func(r rune) bool { return undrawn(r) || unicode.IsMark(r) })
+}
+
+func odd(name string) bool { return strings.Contains(name, "..") || hides(name) }
+
+// headFile matches the row of a tool that changes a file, as Qwen Code draws it: its name, and what it says of the file. Of an edit the texts
+// follow, and the agent or another process chooses those.
+var headFile = pattern.New(`(?s)^\S+\s+(?:(?:Writing\s+to|Create|No\s+file\s+changes\s+to)\s+)?(.*?)(?::\s.*)?$`)
+
+// HeadFile is the path in such a row, as it is drawn.
+func HeadFile(head string) string { return headFile.Group(head) }
+
+// asksOfFile matches the question of a dialog about a change of a file, as Copilot CLI draws it. Its rows may be broken.
+var asksOfFile = pattern.New(`(?s)^Do you want to (create|edit|update|delete|move and update) (.+)\?$`)
+
+// AskedFile is the path in such a question, as it is drawn.
+func AskedFile(question string) string {
+	if m := asksOfFile.FindStringSubmatch(question); m != nil {
+		return m[2]
+	}
+	return ""
 }
 
 func squeezed(text string) string { return strings.Map(solid, text) }

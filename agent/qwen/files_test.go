@@ -65,3 +65,17 @@ func TestFileThatHasLeft(t *testing.T) {
 		}
 	}
 }
+
+// TestEditBelowAnother: only the row of its tool names the file that a dialog is about, before the texts of an edit.
+func TestEditBelowAnother(t *testing.T) {
+	for head, want := range map[string]agent.Match{
+		"Edit safe.txt": agent.NoMatch, "Edit safe.txt: a => evil.sh": agent.NoMatch, "Edit safe.txt: ../evil.sh: b": agent.NoMatch,
+		"Edit x/evil.sh": agent.NoMatch, "Edit /etc/evil.sh: a => b": agent.PartMatch, "Edit ../etc/evil.sh": agent.PartMatch, "Edit evil.sh": agent.PartMatch,
+	} {
+		d := draw(80, 24, "  ? "+head+" ←\n\n   1 - a\n   1 + b see /etc/evil.sh\n\n   Apply this change?\n\n   › 1. Yes, allow once\n     2. No, suggest changes (esc)\n"+waiting).Dialog
+		p := hook(t, `"hook_event_name":"PermissionRequest","tool_name":"edit","tool_input":{"file_path":"/etc/evil.sh","old_string":"a","new_string":"b"}`).Request
+		if got := (qwen.Driver{}).Match(d, p); got != want {
+			t.Errorf("%s: it matches as %v", head, got)
+		}
+	}
+}

@@ -64,7 +64,7 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 		return m
 	case toolWrite, toolEdit: // the dialog leaves out rows of a change without room
 		file, _ := in.Text("file_path")
-		return agent.MatchIf(d.Tool != "" && (d.Cut || forks.DrawsPath(strings.Join(d.Lines, ""), tooling.Used(agent.Value(file)))), agent.PartMatch)
+		return agent.MatchIf(d.Tool != "" && (d.Cut || forks.DrawsPath(forks.HeadFile(headOf(d)), tooling.Used(agent.Value(file)))), agent.PartMatch)
 	}
 	return agent.MatchIf(d.Tool == "", agent.PartMatch)
 }
