@@ -261,7 +261,7 @@ func TestSkippedLine(t *testing.T) {
 // TestPatchWithoutItsPermission: what a patch's dialog doesn't draw is in the prompt's text, also when its permission is too long for a line.
 func TestPatchWithoutItsPermission(t *testing.T) {
 	for patch, want := range map[string]string{
-		`*** Update File: a\n*** Move to: b\n*** Update File: c\n*** Move to: d`: "\n\n" + `movedFrom: ["a","c"]` + replaced,
+		`*** Update File: a\n*** Move to: b\n*** Update File: c\n*** Move to: d`: "\n\n" + `movedFrom: ["a","c"]` + replaced + "\n\nThe dialog may be that of a call of apply_patch, with\n" + `{"call":"*** Begin Patch\n*** Update File: a\n*** Move to: b\n*** Update File: c\n*** Move to: d\n*** End Patch","movedFrom":["a","c"]}`,
 		`*** Update File: a\n@@\n-a\n+a\u200bb`:                                  "\n\n" + `call: "+a\u200bb"`,
 		`*** Update File: a\n@@\n-a\n+ab`:                                        "╯",
 	} {

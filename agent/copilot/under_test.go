@@ -98,7 +98,7 @@ func TestUnknownQuestion(t *testing.T) {
 	for _, patch := range []struct {
 		question string
 		named    bool
-	}{{"Do you want to update /srv/ws/a.txt?", false}, {"Do you want to update /srv/ws/other.txt?", true}, {"Do you want to go on?", true}} {
+	}{{"Do you want to update /srv/ws/a.txt?", false}, {"Do you want to update /srv/ws/other.txt?", true}, {"Do you want to read /srv/ws/a.txt?", true}, {"Do you want to go on?", true}} {
 		s := newTalk(t)
 		s.log("tool.execution_start", `{"toolCallId":"a","toolName":"apply_patch","arguments":"*** Begin Patch\n*** Update File: /srv/ws/a.txt\n@@\n-a\n+b\n*** End Patch"}`)
 		for range 12 {

@@ -3,7 +3,6 @@ package forks
 import (
 	"cmp"
 	"encoding/json"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -149,10 +148,43 @@ func (t Tools) OfPatch(input json.RawMessage, moved string) (tool string, change
 	return cmp.Or(tool, t.Write), agent.Encoded(map[string]any{moved: from, "call": patch})
 }
 
-// PatchHas reports whether the question ends with the path of a file that a line of the patch ends with.
+// patchHead matches the line of a patch that names a file.
+var patchHead = pattern.New(`^\*\*\* (Add File|Update File|Delete File|Move to): *(\S.*)$`)
+
+// headOf has the kinds of such lines by the verbs of questions about patches.
+var headOf = map[string]string{"create": "Add File", "edit": "Update File", "update": "Update File", "delete": "Delete File", "move and update": "Move to"}
+
+// PatchHas reports whether the question of a dialog is about all of the patch: it has the verb for the only file that the patch changes, and
+// ends with the path of that file in the patch. A file that the patch moves is named by where it goes.
 func PatchHas(input json.RawMessage, question string) bool {
-	name := path.Base(strings.TrimSuffix(strings.TrimSpace(question), "?"))
-	return strings.Contains(string(input), "/"+name+`\n`) || strings.Contains(string(input), ": "+name+`\n`)
+	var patch string
+	m := asksOfFile.FindStringSubmatch(question)
+	if m == nil || json.Unmarshal(input, &patch) != nil {
+		return false
+	}
+	var last []string // the last head, and at is its line
+	at := 0
+	for i, line := range strings.Split(patch, "\n") {
+		line = strings.TrimRight(line, " \t\r")
+		mark := strings.TrimSpace(line)
+		if !strings.HasPrefix(mark, "***") || mark == "*** Begin Patch" || mark == "*** End Patch" || mark == "*** End of File" {
+			continue
+		}
+		head := patchHead.FindStringSubmatch(line)
+		if head == nil || last != nil && (last[1] != "Update File" || head[1] != "Move to" || i != at+1) {
+			return false
+		}
+		last, at = head, i
+	}
+	return last != nil && headOf[m[1]] == last[1] && endsIn(m[2], last[2])
+}
+
+// endsIn reports whether a path, as it is drawn, ends with the other one. Rows that it was broken into leave out blanks.
+func endsIn(shown, file string) bool {
+	if strings.Contains(shown, "\n") {
+		shown, file = squeezed(shown), squeezed(file)
+	}
+	return shown == file || strings.HasSuffix(shown, "/"+file)
 }
 
 // Once adds a text that isn't there yet, unless it is empty.

@@ -1,6 +1,7 @@
 package forks_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -112,6 +113,49 @@ func TestDrawsPath(t *testing.T) {
 		if !forks.DrawsPath("/w/other/c.go", file) {
 			t.Errorf("%q isn't drawn", file)
 		}
+	}
+}
+
+// TestPatchHas: a question is about a patch if it has the verb and the path of the only file that the patch changes.
+func TestPatchHas(t *testing.T) {
+	const a, moves = "*** Update File: /srv/ws/a.txt", "*** Update File: a.txt\n*** Move to: doc/b.txt"
+	for _, c := range []struct {
+		patch, question string
+		want            bool
+	}{
+		{a, "Do you want to update /srv/ws/a.txt?", true},
+		{a + "\r", "Do you want to edit /srv/ws/\na.txt?", true},
+		{"*** Update File: a.txt", "Do you want to update /srv/ws/a.txt?", true},
+		{"*** Add File: doc/a b.txt", "Do you want to create /srv/ws/doc/a\nb.txt?", true},
+		{"*** Delete File: a.txt", "Do you want to delete /srv/ws/a.txt?", true},
+		{moves, "Do you want to move and update /srv/ws/doc/b.txt?", true},
+		{a, "Do you want to read /srv/ws/a.txt?", false},
+		{a, "Do you want to update /srv/ws/a.txt", false},
+		{a, "Do you want to update a.txt?", false},
+		{a, "Do you want to update /srv/ws/other/a.txt?", false},
+		{"*** Update File: a.txt", "Do you want to update /srv/ws/data.txt?", false},
+		{"*** Update File: /etc/cron/a.txt", "Do you want to update /srv/ws/a.txt?", false},
+		{"*** Delete File: a.txt", "Do you want to update /srv/ws/a.txt?", false},
+		{moves, "Do you want to update /srv/ws/a.txt?", false},
+		{moves, "Do you want to move and update /srv/ws/a.txt?", false},
+		{"*** Update File: c.txt\n@@\n+# see /srv/ws/a.txt", "Do you want to update /srv/ws/a.txt?", false},
+		{"*** Update File: c.txt\n@@\n *** Update File: /srv/ws/a.txt", "Do you want to update /srv/ws/a.txt?", false},
+		{"*** Update File: c.txt\n@@\n-x\n*** Move to: a.txt", "Do you want to move and update /srv/ws/a.txt?", false},
+		{"*** Update File: c.txt\n@@\n+*** Update File: c.txt\n*** Move to: a.txt", "Do you want to move and update /srv/ws/a.txt?", false},
+		{a + "\n@@\n+x\n*** Update File: c.txt", "Do you want to update /srv/ws/a.txt?", false},
+		{"*** Update File: c.txt\n@@\n+x\n" + a, "Do you want to update /srv/ws/a.txt?", false},
+		{"@@", "Do you want to update /srv/ws/a.txt?", false},
+	} {
+		input, err := json.Marshal("*** Begin Patch\n" + c.patch + "\n@@\n-a\n+b\n*** End Patch")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := forks.PatchHas(input, c.question); got != c.want {
+			t.Errorf("%q about %q: %v", c.question, c.patch, got)
+		}
+	}
+	if forks.PatchHas([]byte(`{"patch":"`+a+`"}`), "Do you want to update /srv/ws/a.txt?") {
+		t.Error("an input that isn't a patch")
 	}
 }
 
