@@ -300,18 +300,63 @@ func (s *talk) over(id string) {
 	s.log("tool.execution_complete", `{"toolCallId":"`+id+`","success":true}`)
 }
 
-// TestServersTool: Copilot draws a server's tool by its title, and leaves characters out, also in the names of fields. The prompt's text
-// has what the dialog doesn't draw, whether the log comes before the dialog or after it.
-func TestServersTool(t *testing.T) {
+// usesTool is the dialog of a server's tool. Its title may be over several rows.
+func usesTool(args string, title ...string) *agent.Reading {
 	side := func(text string) string {
 		return "│" + text + strings.Repeat(" ", max(0, 78-len([]rune(text)))) + "│"
 	}
-	dialog := []string{
-		"╭" + strings.Repeat("─", 78) + "╮", side(" ask"), side(" " + strings.Repeat("─", 76)), side(" ╭" + strings.Repeat("─", 74) + "╮"),
-		side(` │ {"dry_run": true}` + strings.Repeat(" ", 56) + "│"), side(" ╰" + strings.Repeat("─", 74) + "╯"), side(""), side(" Do you want to use this tool?"), side(""),
-		side(" ❯ 1. Yes"), side("   2. No, and tell Copilot what to do differently (Esc to stop)"), side(""),
-		side(" ↑/↓ to navigate · enter to select · esc to cancel"), "╰" + strings.Repeat("─", 78) + "╯",
+	rows := []string{"╭" + strings.Repeat("─", 78) + "╮"}
+	for _, row := range title {
+		rows = append(rows, side(" "+row))
 	}
+	return shown(append(rows, side(" "+strings.Repeat("─", 76)), side(" ╭"+strings.Repeat("─", 74)+"╮"),
+		side(" │ "+args+strings.Repeat(" ", 73-len(args))+"│"), side(" ╰"+strings.Repeat("─", 74)+"╯"), side(""), side(" Do you want to use this tool?"), side(""),
+		side(" ❯ 1. Yes"), side("   2. No, and tell Copilot what to do differently (Esc to stop)"), side(""),
+		side(" ↑/↓ to navigate · enter to select · esc to cancel"), "╰"+strings.Repeat("─", 78)+"╯")...)
+}
+
+// TestServersToolBelow: two tools of a server may have equal arguments. A dialog with one's title isn't that of the other one, which its prompt
+// names.
+func TestServersToolBelow(t *testing.T) {
+	for _, c := range []struct {
+		title string
+		drawn []string
+		named bool
+	}{
+		{"delete_all", []string{"read"}, true},
+		{"delete_all", []string{"delete_all", "read"}, true},
+		{"删除", []string{"读取"}, true},
+		{"delete_all", []string{"delete_all"}, false},
+		{"Delete all of the notes", []string{"Delete all of", "the notes"}, false},
+		{"删除", []string{"删除"}, false},
+	} {
+		for _, args := range []string{`{"id":1}`, `{}`} {
+			for _, both := range []bool{false, true} {
+				s := newTalk(t)
+				asks := func(id, tool, title string) {
+					s.log("tool.execution_start", `{"toolCallId":"`+id+`","toolName":"`+tool+`","arguments":`+args+`}`)
+					s.log("permission.requested", `{"permissionRequest":{"kind":"mcp","toolCallId":"`+id+`","serverName":"lab","toolName":"`+tool+`","toolTitle":"`+title+`","args":`+args+`,"readOnly":false}}`)
+				}
+				asks("a", "lab-delete_all", c.title)
+				if both {
+					asks("b", "lab-read", "read")
+				}
+				r := usesTool(args, c.drawn...)
+				for range 12 {
+					s.looks(r)
+				}
+				p, keyed := s.looks(r)
+				if named := strings.Contains(agent.Value(p.Text), "of a call of lab-delete_all, with\n"+args); keyed && named != c.named || !keyed && !c.named {
+					t.Errorf("%q below %q with %s, both %v: keys %v at %q", c.title, c.drawn, args, both, keyed, agent.Value(p.Text))
+				}
+			}
+		}
+	}
+}
+
+// TestServersTool: Copilot draws a server's tool by its title, and leaves characters out, also in the names of fields. The prompt's text
+// has what the dialog doesn't draw, whether the log comes before the dialog or after it.
+func TestServersTool(t *testing.T) {
 	for _, c := range []struct{ title, args, says string }{
 		{"ask", `{"dry_run":true}`, ""},
 		{"ask", `{"dry_run\u200b":true}`, `\"args\":{\"dry_run\\u200b\":true}`},
@@ -323,7 +368,7 @@ func TestServersTool(t *testing.T) {
 			look := func() *agent.Request {
 				for range 4 {
 					s.now = s.now.Add(100 * time.Millisecond)
-					s.f.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: shown(dialog...), Time: s.now})
+					s.f.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: usesTool(`{"dry_run": true}`, c.title), Time: s.now})
 				}
 				return s.f.Status().Request
 			}

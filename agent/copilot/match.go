@@ -50,12 +50,12 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 	return match
 }
 
-// maybeServers reports whether the dialog about a server's tool may draw this permission. It draws the arguments as JSON, over several
-// rows. Characters that it doesn't draw may hide others, so arguments with such ones aren't compared.
+// maybeServers reports whether the dialog about a server's tool may draw this permission. It draws the tool's title, and the arguments as
+// JSON, both over several rows. Characters that it doesn't draw may hide others, so a permission with such ones isn't compared.
 func maybeServers(d *agent.Dialog, p *agent.Request) bool {
 	in, err := agent.ReadInput(p.Raw)
-	rows, _ := drawn.InnerBox(strings.Split(d.Body, "\n"))
-	return err != nil || in.Words("kind") == kindServer && (d.Cut || len(rows) == 0 || forks.UndrawnInSome(p.Raw) != "" || drawn.Letters(strings.Join(rows, "")) == drawn.Letters(p.FullInput))
+	box, title := drawn.InnerBox(strings.Split(d.Body, "\n"))
+	return err != nil || in.Words("kind") == kindServer && (d.Cut || forks.UndrawnInSome(p.Raw) != "" || drawn.Squeeze(title) == drawn.Squeeze(in.Words("toolTitle")) && (len(box) == 0 || drawn.Letters(strings.Join(box, "")) == drawn.Letters(p.FullInput)))
 }
 
 // maybePart reports whether the dialog may be the one that draws only that part of the call, its paths or its address. Without such a part
