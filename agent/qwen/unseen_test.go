@@ -375,11 +375,11 @@ func TestCallBelowAnUnknownTool(t *testing.T) {
 				}
 				for _, p := range fold.Status().Requests {
 					if d, ok := fold.Pending(p.ID); ok && d.Whole && !p.Contested && fold.Asks(r.Dialog, p.ID) && !strings.Contains(agent.Value(p.Text), "of a call of "+call[0]+", with\n"+call[1]) {
-						t.Errorf("over %s, told %v: a key answers %q", call, told, agent.Value(p.Text))
+						t.Errorf("over %s, with a hook %v: a key answers %q", call, told, agent.Value(p.Text))
 					}
 				}
 				if len(fold.Status().Requests) == 0 {
-					t.Errorf("over %s, told %v: it asks nothing", call, told)
+					t.Errorf("over %s, with a hook %v: it asks nothing", call, told)
 				}
 			}
 		}
