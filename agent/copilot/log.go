@@ -69,9 +69,11 @@ var openCalls = agent.OpenCalls{
 
 func (Driver) OpenCalls() agent.OpenCalls { return openCalls }
 
-// NamesOpen: a box that asks another question than the measured ones is like each call. Those about a patch name one of its files.
+// NamesOpen: a box that asks another question than the measured ones is like each call. Those about a patch name its file. What a dialog draws of a
+// call is in the permission alone: a call of the model that has such a field is named too.
 func (Driver) NamesOpen(d *agent.Dialog, tool string, input json.RawMessage, shown agent.Match) bool {
-	measured := d.Tool != "" || partOf[d.Title] != "" || d.Title == askServer || tool == toolPatch && forks.PatchHas(input, d.Title)
+	in, _ := agent.ReadInput(input)
+	measured := d.Tool != "" || partOf[d.Title] != "" && in[partDrawn] == nil || d.Title == askServer || tool == toolPatch && forks.PatchHas(input, d.Title)
 	return shown == agent.NoMatch || d.Type == agent.PromptPermission && !measured
 }
 

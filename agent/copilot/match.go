@@ -29,7 +29,7 @@ func matchPermission(d *agent.Dialog, p *agent.Request) agent.Match {
 		return agent.PartMatch
 	case d.Title == askServer:
 		return agent.MatchIf(maybeServers(d, p), agent.PartMatch)
-	case ofPart != nil, (tool == toolShell || tooling.Changes(tool)) && partOf[d.Title] != "":
+	case ofPart != nil, partOf[d.Title] != "":
 		return agent.MatchIf(maybePart(d, p, ofPart), agent.PartMatch)
 	case d.Tool == tool && tooling.Changes(tool):
 		return agent.MatchIf(d.Cut || file == "" || forks.DrawsPath(forks.AskedFile(d.Title), file), agent.PartMatch)
@@ -59,14 +59,14 @@ func maybeServers(d *agent.Dialog, p *agent.Request) bool {
 }
 
 // maybePart reports whether the dialog may be the one that draws only that part of the call, its paths or its address. Without such a part
-// the permission has a dialog of its own. Copilot draws control characters in ways that weren't measured.
+// the permission has a dialog of its own. Only a command or a change with characters that aren't drawn may be any. Copilot draws control characters in ways that weren't measured.
 func maybePart(d *agent.Dialog, p *agent.Request, part json.RawMessage) bool {
 	var draws struct {
 		Kind, URL string
 		Paths     []string
 	}
 	if d.Tool != "" || part == nil || json.Unmarshal(part, &draws) != nil {
-		return d.Tool == "" && forks.Hides(p.Raw)
+		return d.Tool == "" && forks.Hides(p.Raw) && call(agent.Value(p.Tool), p.Raw) != nil
 	}
 	body, kind, texts := drawn.Letters(d.Body), partOf[d.Title], append(draws.Paths, draws.URL)
 	other := func(text string) bool { return !strings.Contains(body, drawn.Letters(text)) }

@@ -272,3 +272,60 @@ func TestPatchWithoutItsPermission(t *testing.T) {
 		}
 	}
 }
+
+// TestCallBelowAPart: a dialog about a path, or about an address, isn't that of a call whose permission doesn't have it. Its prompt names such a
+// call, whatever the model has written into that one's input, and not the call whose permission has it.
+func TestCallBelowAPart(t *testing.T) {
+	const server = `{"permissionRequest":{"kind":"mcp","toolCallId":"a","serverName":"lab","toolName":"lab-delete","toolTitle":"delete","args":{"x":"y"}}}`
+	for _, c := range []struct{ tool, input, asks string }{
+		{"lab-delete", `{"x":"y"}`, ""},
+		{"lab-delete", `{"x":"y"}`, server},
+		{"lab-delete", `{"x":"y\u200b"}`, ""},
+		{"lab-delete", `{"kind":"path","paths":["/tmp/a"],"promptRequest":{"kind":"path","paths":["/tmp/a"]},"x":"y"}`, ""},
+		{"lab-delete", `{"promptRequest":{"kind":"url","url":"http://x/a"},"x":"y"}`, ""},
+		{"web_fetch", `{"url":"http://other/a"}`, ""},
+		{"web_fetch", `{"url":"http://other/a"}`, `{"permissionRequest":{"kind":"url","toolCallId":"a","url":"http://other/a"},"promptRequest":{"kind":"url","url":"http://other/a"}}`},
+		{"view", `{"path":"/etc/other"}`, ""},
+		{"write_bash", `{"input":"rm x"}`, ""},
+		{"apply_patch", `"*** Begin Patch\n*** Update File: b\n*** End Patch"`, ""},
+	} {
+		for question, shows := range map[string]string{allowsPath: "/tmp/a", allowsURL: "http://x/a"} {
+			for _, own := range []bool{false, true} {
+				s, r := newTalk(t), partly(question, shows)
+				if own {
+					s.starts("b", "cat "+shows, "")
+					s.asksPart("b", "shell", "cat "+shows, `{"kind":"`+map[bool]string{true: "path", false: "url"}[question == allowsPath]+`","paths":["`+shows+`"],"url":"`+shows+`"}`)
+				}
+				s.log("tool.execution_start", `{"toolCallId":"a","toolName":"`+c.tool+`","arguments":`+c.input+`}`)
+				if c.asks != "" {
+					s.log("permission.requested", c.asks)
+				}
+				for range 12 {
+					s.looks(r)
+				}
+				p, keyed := s.looks(r)
+				text := agent.Value(p.Text)
+				if keyed && !strings.Contains(text, "of a call of "+c.tool+", with\n") || strings.Contains(text, "of a call of bash") || own && !keyed && !strings.Contains(c.input, "promptRequest") {
+					t.Errorf("%q over %s of %s, asked %q, with its own call %v: keys %v at %q", question, c.tool, c.input, c.asks, own, keyed, text)
+				}
+			}
+		}
+	}
+}
+
+// TestPartOfAnother: the log has what the dialog draws of a permission for neither a command nor a change, such as an address to fetch. The
+// dialog is that permission's, and its call isn't named.
+func TestPartOfAnother(t *testing.T) {
+	for _, first := range []string{"log", "dialog"} {
+		s, r := newTalk(t), partly(allowsURL, "http://x/a")
+		if first == "dialog" {
+			s.looks(r)
+		}
+		s.log("tool.execution_start", `{"toolCallId":"a","toolName":"web_fetch","arguments":{"url":"http://x/a","raw":true}}`)
+		s.log("permission.requested", `{"permissionRequest":{"kind":"url","toolCallId":"a","url":"http://x/a"},"promptRequest":{"kind":"url","url":"http://x/a"}}`)
+		p, keyed := s.looks(r)
+		if text := agent.Value(p.Text); !keyed || p.InPart() || !strings.HasSuffix(text, "raw: true\nurl: \"http://x/a\"") {
+			t.Errorf("%s first: a key answers %q: %v, a part: %v", first, text, keyed, p.InPart())
+		}
+	}
+}

@@ -71,9 +71,7 @@ func (a *asked) fact(f *agent.Fact, all agent.Input, dialog json.RawMessage) {
 	}
 	f.Evidence = a.Kind
 	input := map[string]any{}
-	if d, err := agent.ReadInput(dialog); err == nil && (d.Words("kind") == drawsPaths || d.Words("kind") == drawsURL) {
-		input[partDrawn] = dialog
-	}
+	forks.AddPart(input, partDrawn, dialog, drawsPaths, drawsURL)
 	switch {
 	case a.Kind == kindShell, a.Command != "":
 		f.Tool, input["command"], input["description"] = toolShell, a.Command, a.Intention
@@ -99,6 +97,7 @@ func (a *asked) fact(f *agent.Fact, all agent.Input, dialog json.RawMessage) {
 			f.Tool, f.Input = a.Tool, a.Args
 		}
 		f.Request = permission(f.Tool, f.Input)
+		forks.AddPart(all, partDrawn, dialog, drawsPaths, drawsURL)
 		f.Request.Raw = agent.Encoded(all)
 		return
 	}

@@ -137,6 +137,13 @@ func patch(diff string) (lines []agent.PatchLine) {
 	return lines
 }
 
+// AddPart adds what the dialog of a permission draws, as a field of that name, if it is of one of these kinds.
+func AddPart[V any](input map[string]V, field string, dialog json.RawMessage, kinds ...string) {
+	if in, err := agent.ReadInput(dialog); err == nil && slices.Contains(kinds, in.Words("kind")) {
+		input[field], _ = any(dialog).(V)
+	}
+}
+
 // Drawn is the prompt of a dialog that no other source reported, as far as all agents have it.
 func Drawn(d *agent.Dialog) *agent.Request {
 	return &agent.Request{
