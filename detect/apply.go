@@ -65,6 +65,23 @@ func (f *Fold) Skipped(now time.Time) Result {
 	return f.result
 }
 
+// LoggedBefore handles an entry of the past in a log that wasn't read until now: of that, only the open calls count.
+func (f *Fold) LoggedBefore(fact agent.Fact) Result {
+	f.begin(fact.Time)
+	f.followsLog(&fact)
+	f.conclude()
+	return f.result
+}
+
+// LacksLog handles that a log of the conversation isn't read, and won't be. As long as the agent has that conversation, any dialog may be that of
+// a call there.
+func (f *Fold) LacksLog(now time.Time) Result {
+	f.begin(now)
+	f.m.Unlogged = f.m.Conversation
+	f.conclude()
+	return f.result
+}
+
 // SetGate reports whether the stop gate holds the agent at the end of its turn.
 func (f *Fold) SetGate(held bool, now time.Time) Result {
 	f.begin(now)

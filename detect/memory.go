@@ -180,6 +180,7 @@ type inLog struct {
 	Open     []logCall `json:",omitempty"` // calls without a result
 	Away     []string  `json:",omitempty"` // subagents in the background
 	OpenMore bool      `json:",omitempty"` // there was no room for one
+	Unlogged string    `json:",omitempty"` // a conversation with a log that isn't read
 }
 
 // logCall is a call of the session log.
@@ -187,6 +188,9 @@ type logCall struct {
 	ID, Tool, Agent, Input, Turn string
 	Raw                          string `json:",omitempty"` // the input as its prompt would have it
 	Allowed                      bool   `json:",omitempty"` // by a key of Berth, at its dialog
+
+	Of string    `json:",omitempty"` // the conversation
+	At time.Time `json:",omitzero"`  // when it was read
 }
 
 // worded is a call's input without blanks, and as it is, in digests.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"berth/agent"
@@ -19,6 +20,13 @@ import (
 // openKept bounds the calls, and the subagents, that the log says are open. After one more, any dialog may be that of one that had no room.
 const openKept = 64
 
+// lacksLog: see LacksLog.
+func (f *Fold) lacksLog() bool { return f.m.Unlogged != "" && f.m.Unlogged == f.m.Conversation }
+
+// leftFor is how long a call of a conversation that was left counts without a result. Any process of the session can report that the agent has left,
+// and the turns of another conversation say nothing about its calls.
+const leftFor = time.Hour
+
 // followsLog keeps what a fact of the session log says of the open calls.
 func (f *Fold) followsLog(fact *agent.Fact) {
 	m := &f.m
@@ -27,6 +35,9 @@ func (f *Fold) followsLog(fact *agent.Fact) {
 	}
 	if fact.Kind == agent.TurnEnded || fact.Kind == agent.TurnStarted {
 		other := func(c logCall) bool {
+			if c.Of != "" && c.Of != m.Conversation {
+				return f.now.Sub(c.At) >= leftFor
+			}
 			return fact.Kind == agent.TurnEnded || c.Turn != "" && fact.Turn != "" && c.Turn != fact.Turn
 		}
 		m.Open = slices.DeleteFunc(m.Open, other)
@@ -41,11 +52,11 @@ func (f *Fold) followsLog(fact *agent.Fact) {
 	switch l, _ := f.driver.(agent.OpenCallReader); {
 	case fact.Call == "":
 	case fact.Kind == agent.ToolStarted, fact.Kind == agent.Acting && fact.Tool != "":
-		c := logCall{ID: fact.Call, Tool: fact.Tool, Agent: fact.Agent, Input: canonical(fact.Input), Turn: fact.Turn}
+		c := logCall{ID: fact.Call, Tool: fact.Tool, Agent: fact.Agent, Input: canonical(fact.Input), Turn: fact.Turn, Of: m.Conversation, At: f.now}
 		if fact.Request != nil {
 			c.Raw = canonical(fact.Request.Raw)
 		}
-		if !slices.ContainsFunc(m.Open, func(o logCall) bool { o.Allowed = false; return o == c }) {
+		if !slices.ContainsFunc(m.Open, func(o logCall) bool { o.Allowed, o.At = false, c.At; return o == c }) {
 			m.Open, m.OpenMore = bounded(append(m.Open, c), m.OpenMore)
 		}
 	case slices.Contains(l.OpenCalls().Results, fact.Cause):
@@ -176,12 +187,12 @@ func (f *Fold) coversOpen(r *request, d *agent.Dialog) bool {
 		}
 	}
 	if own < 0 {
-		return m.Hooked && (m.OpenMore || len(m.Away) > 0 || rules.LogsAll && f.opens())
+		return m.Hooked && (m.OpenMore || f.lacksLog() || len(m.Away) > 0 || rules.LogsAll && f.opens())
 	}
 	earlier := func(c logCall) bool {
 		return !rules.AnyOrder && f.mayAsk(&c) && (c.Tool != m.Open[own].Tool || c.Input != m.Open[own].Input) && !(f.isDrawn(&c, d) == best && f.isNamed(&c, d, best))
 	}
-	return m.Hooked && (m.OpenMore || len(m.Away) > 0) || slices.ContainsFunc(m.Open[:own], earlier)
+	return m.Hooked && (m.OpenMore || f.lacksLog() || len(m.Away) > 0) || slices.ContainsFunc(m.Open[:own], earlier)
 }
 
 // serverTool begins the names of servers' tools.

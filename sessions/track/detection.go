@@ -140,13 +140,13 @@ func shallow(report []byte, read func([]byte) ([]agent.Fact, error)) ([]agent.Fa
 	return read(report)
 }
 
-// oldEntry reports whether a line of the log is from before the program's start.
-func (d *detection) oldEntry(line []byte) bool {
+// oldEntry reports whether a line of a log isn't later than since.
+func (d *detection) oldEntry(line []byte, since time.Time) bool {
 	facts, err := d.entry(line)
 	if err != nil || len(facts) == 0 || facts[0].At.IsZero() {
 		return false
 	}
-	return !facts[0].At.After(d.files.log.since)
+	return !facts[0].At.After(since)
 }
 
 // promptIDs names prompts by the events that open them.

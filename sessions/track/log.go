@@ -21,56 +21,80 @@ const (
 
 // followLog switches to the log that the agent names, if it is another one.
 func (t *Track) followLog(d *detection, f agent.Fact, r detect.Result) {
-	if f.Log == "" || r.Foreign || d.files.log.tail != nil && d.files.log.tail.Mark().Path == f.Log {
+	if f.Log == "" || r.Foreign {
 		return
 	}
-	if logs := t.env.Logs(); !logs.Holds(f.Log) {
-		if d.files.log.outside != f.Log {
-			d.files.log.outside = f.Log
+	named := f.Time.Add(-logNamedLate)
+	id := d.fold.Status().Conversation
+	d.files.returns(id, named, t.reader(d))
+	if f.Conversation != "" && f.Conversation != id {
+		return // a fork's start, by the id of the conversation that it was copied from
+	}
+	if l := &d.files.log; l.tail != nil && l.tail.Mark().Path == f.Log && l.conversation == id {
+		return
+	}
+	logs := t.env.Logs()
+	if !logs.Holds(f.Log) || f.Conversation != "" && !isLogOf(t.env.Spec().LogFiles, id, f.Log) {
+		if d.files.outside != f.Log {
+			d.files.outside = f.Log
 			t.env.Log.Warn("the agent names a session log that is not among its own: it is not read", "log", f.Log, "folder", logs.Folder)
 		}
 		return
 	}
 	since := t.child().Started
 	if d.files.log.tail != nil || d.restored {
-		since = f.Time.Add(-logNamedLate)
+		since = named
 	}
-	t.openLog(d, f.Log, since)
+	t.openLog(d, f.Log, id, since)
 }
 
 // openLog follows the log at a path. Its entries up to then are of the past and make no events, also when an
 // old conversation is resumed.
-func (t *Track) openLog(d *detection, path string, since time.Time) {
-	l := &d.files.log
-	l.notes.Stop()
-	*l = sessionLog{since: since, newest: since, sought: l.sought, soughtSince: l.soughtSince}
-	l.tail = tail.New(t.env.Logs(), path, d.oldEntry)
-	l.more = true
-	t.env.SaveSoon() // so that the next server continues at this position
+func (t *Track) openLog(d *detection, path, conversation string, since time.Time) {
+	if d.files.follow(path, conversation, since, t.child().Started, t.reader(d)) {
+		t.env.SaveSoon() // so that the next server continues at this position
+		return
+	}
+	if d.files.outside != path {
+		d.files.outside = path
+		t.env.Log.Warn("the agent names too many session logs for one conversation: this one is not read", "log", path)
+	}
+	d.files.noRoom = true
 }
 
-// readLog applies new entries of the log, one batch at a time.
+func (t *Track) reader(d *detection) reader { return reader{logs: t.env.Logs(), old: d.oldEntry} }
+
+// readLog applies new entries of the logs that are read, one batch of each at a time.
 func (t *Track) readLog() {
 	d := t.d
-	if d == nil {
+	if d == nil || d.files.log.tail == nil {
 		return
 	}
-	l := &d.files.log
-	if l.tail == nil {
-		return
+	if d.files.noRoom {
+		d.files.noRoom = false
+		t.missed(d, d.fold.LacksLog)
 	}
-	before := l.tail.Mark()
-	more, err := l.tail.Look(loop.Batch, func(line tail.Line) { t.applyEntry(d, line) })
-	l.more = more
-	if err != nil {
-		t.env.Trouble("read the session log", err)
+	d.files.returns(d.fold.Status().Conversation, t.env.Now().Add(-logNamedLate), t.reader(d))
+	var failed error
+	d.files.log.more = false
+	for l := range d.files.reads(d.fold.Status().Conversation) {
+		before := l.tail.Mark()
+		more, err := l.tail.Look(loop.Batch, func(line tail.Line) { t.applyEntry(d, l, line) })
+		d.files.log.more = d.files.log.more || more
+		if err != nil {
+			failed = err
+			continue
+		}
+		if now := l.tail.Mark(); now.Skipped > before.Skipped {
+			t.env.Log.Warn("lines of the session log are too long and were skipped", "lines", now.Skipped-before.Skipped, "log", now.Path)
+			t.missed(d, d.fold.Skipped)
+		}
+	}
+	if failed != nil {
+		t.env.Trouble("read the session log", failed)
 		return
 	}
 	t.env.Cured("read the session log")
-	if now := l.tail.Mark(); now.Skipped > before.Skipped {
-		t.env.Log.Warn("lines of the session log are too long and were skipped", "lines", now.Skipped-before.Skipped, "log", now.Path)
-		t.missed(d, d.fold.Skipped)
-	}
 }
 
 // readLogToItsEnd applies the rest of the log of a program that has ended, or up to the call that the agent asks about.
@@ -87,13 +111,12 @@ const lastBatches = 64
 
 // applyEntry applies one entry. If an earlier server emitted its change, because of this entry or of another
 // source, only the fold gets it again.
-func (t *Track) applyEntry(d *detection, line tail.Line) {
+func (t *Track) applyEntry(d *detection, l *sessionLog, line tail.Line) {
 	facts, err := d.entry(line.Data)
 	if err != nil { // the line isn't an entry
 		t.missed(d, d.fold.Unread)
 		return
 	}
-	l := &d.files.log
 	if l.renewals != line.Renewed {
 		l.renewals, l.since = line.Renewed, l.newest
 	}
@@ -102,6 +125,11 @@ func (t *Track) applyEntry(d *detection, line tail.Line) {
 	var results []detect.Result
 	for _, f := range facts {
 		if !f.At.IsZero() && !f.At.After(l.since) {
+			if !l.unread.IsZero() && f.At.After(l.unread) {
+				d.ids.at(t.env.Next(), emitted)
+				f.Time = d.clock(t.env.Now())
+				results = append(results, d.fold.LoggedBefore(f))
+			}
 			continue
 		}
 		if l.ledger.Enter(&f) {
@@ -152,9 +180,9 @@ func (t *Track) seekLog(now time.Time) {
 	if d == nil || spec.LogFiles == "" {
 		return
 	}
-	l := &d.files.log
+	l := &d.files
 	id := d.fold.Status().Conversation
-	if l.tail != nil && (l.sought == "" || l.sought == id) {
+	if l.log.tail != nil && (l.sought == "" || l.sought == id) {
 		return
 	}
 	if id == "" || filepath.Base(id) != id {
@@ -163,7 +191,7 @@ func (t *Track) seekLog(now time.Time) {
 	started := t.child().Started
 	if l.sought != id {
 		l.sought, l.soughtSince = id, now
-		if l.tail == nil {
+		if l.log.tail == nil {
 			l.soughtSince = started
 		}
 	}
@@ -171,7 +199,7 @@ func (t *Track) seekLog(now time.Time) {
 		return
 	}
 	if path := findLog(spec.LogFiles, id); path != "" {
-		t.openLog(d, path, l.soughtSince)
+		t.openLog(d, path, id, l.soughtSince)
 	}
 }
 

@@ -47,8 +47,8 @@ func (t *Track) watchFiles() {
 		return
 	}
 	t.watchFile(&d.files.state, t.stateFilePath())
-	if d.files.log.tail != nil {
-		t.watchFile(&d.files.log.notes, d.files.log.tail.Mark().Path)
+	for l := range d.files.reads(d.fold.Status().Conversation) {
+		t.watchFile(&l.notes, l.tail.Mark().Path)
 	}
 }
 

@@ -82,6 +82,7 @@ type saved struct {
 	Said      *Said           `json:"said,omitempty"`      // the agent's last message
 	Meter     Meter           `json:"meter"`               // the usage of its turns
 	Log       *savedLog       `json:"log,omitempty"`       // how far its session log was read
+	Left      []savedLog      `json:"left,omitempty"`      // the same of the logs before
 	Stream    *tail.Place     `json:"stream,omitempty"`    // how far its structured output was read
 
 	Visitor *Visitor `json:"visitor,omitempty"`

@@ -226,7 +226,7 @@ func TestIDsOfServers(t *testing.T) {
 			t.Fatal(err)
 		}
 		for name, apply := range map[string]func(b *bench){
-			"an entry": func(b *bench) { b.applyEntry(b.d, tail.Line{Data: entry, Next: 1}) },
+			"an entry": func(b *bench) { b.applyEntry(b.d, &b.d.files.log, tail.Line{Data: entry, Next: 1}) },
 			"a hook whose event isn't known": func(b *bench) {
 				b.written = 7
 				b.record(t, 7, asks)
@@ -296,7 +296,7 @@ func TestDeepReports(t *testing.T) {
 		b = newBench()
 		b.d.driver = asker{}
 		b.d.fold = detect.New(asker{}, b.options(b.d, time.Now().Add(-time.Minute)))
-		b.applyEntry(b.d, tail.Line{Data: entry, Next: 1})
+		b.applyEntry(b.d, &b.d.files.log, tail.Line{Data: entry, Next: 1})
 		if p := b.View().Request; (p != nil) != reads {
 			t.Errorf("an entry with %d lists: %+v", depth, p)
 		}
@@ -350,7 +350,7 @@ func TestDueBeforeTheLastEvent(t *testing.T) {
 		t.Fatal(err)
 	}
 	next.steps = nil
-	next.applyEntry(next.d, tail.Line{Data: entry, Next: 1})
+	next.applyEntry(next.d, &next.d.files.log, tail.Line{Data: entry, Next: 1})
 	if len(next.steps) > 0 || next.State() != agent.Working {
 		t.Errorf("the state is %s after the events %v", next.State(), next.steps)
 	}
@@ -386,7 +386,7 @@ func TestLastWordsLoggedLate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.applyEntry(b.d, tail.Line{Data: data, Next: int64(i + 1)})
+		b.applyEntry(b.d, &b.d.files.log, tail.Line{Data: data, Next: int64(i + 1)})
 	}
 	if said := b.View().Said; said == nil || said.Text != "It is\n\ndone." || said.Turn != "1" {
 		t.Errorf("the last message is %+v", said)
@@ -411,7 +411,7 @@ func TestFirstTurnInAnyOrder(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				b.applyEntry(b.d, tail.Line{Data: data, Next: int64(n + 1)})
+				b.applyEntry(b.d, &b.d.files.log, tail.Line{Data: data, Next: int64(n + 1)})
 			}
 			if said := b.View().Said; said == nil || said.Text != "It is\n\ndone." || said.Turn != "1" || said.Usage == nil || said.Usage.Output != 3 || said.Usage.Requests != 1 {
 				t.Errorf("the last message is %+v", said)
