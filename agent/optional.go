@@ -305,6 +305,7 @@ type OpenCalls struct {
 	Quiet    map[string]bool // tools whose calls, and those that they start, have no dialog
 	Results  []string        // the causes of the reports about a call's result
 	LogsAll  bool            // each dialog of a tool is that of a logged call, which it is like
+	OfAll    bool            // the log has subagents' calls too
 	AnyOrder bool            // it asks in any order, or about all calls of a step before it runs one: a call before the drawn one is named, and keeps no key from it
 	Starts   []string        // the tools that start a subagent
 	Asks     string          // the tool that asks questions, if their dialogs name none

@@ -68,6 +68,7 @@ func (f *Fold) Skipped(now time.Time) Result {
 // LoggedBefore handles an entry of the past in a log that wasn't read until now: of that, only the open calls count.
 func (f *Fold) LoggedBefore(fact agent.Fact) Result {
 	f.begin(fact.Time)
+	f.inFolder(&fact)
 	f.followsLog(&fact)
 	f.conclude()
 	return f.result

@@ -118,7 +118,7 @@ func (n *face) draws(o *face) bool { return n.Key == o.Key && n.Page == o.Page &
 
 // isBelow reports whether the dialog that was there before may be below d, the dialog of prompt r, and is another one. The pages of a
 // question that was only seen are one prompt, and each may be another question's. A dialog that had no room may be another call's, unless the
-// session log has no other one.
+// session log has no other one and the screen has another size.
 func (f *Fold) isBelow(n face, r *request, d *agent.Dialog) bool {
 	now := faceOf(d)
 	only := n.Cut && n.Size != now.Size && d.Type == agent.PromptPermission && f.isOnlyOpen(d)

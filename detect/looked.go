@@ -221,7 +221,7 @@ func (f *Fold) covered() bool { return f.m.Look.unanswered(f.now) }
 func (f *Fold) Covered() bool {
 	below := func(u face) bool { return u.below(f.now) }
 	return f.m.Look.below(f.now) || f.m.Aside.left() || f.m.Other.left() || !f.m.Before.IsZero() ||
-		slices.ContainsFunc(f.m.Under, below) || slices.ContainsFunc(f.m.Lost, func(r *request) bool { return r.Waits }) || f.m.Turn.Phase == "" && f.opens()
+		slices.ContainsFunc(f.m.Under, below) || slices.ContainsFunc(f.m.Lost, func(r *request) bool { return r.Waits })
 }
 
 // Unseen records that the terminal was drawn on until at, and that no server looked. A dialog may have come then, and been covered.

@@ -29,7 +29,8 @@ func (f *Fold) openLines(r *request, d *agent.Dialog) (all []string) {
 	if l, ok := f.driver.(agent.OpenCallNamer); ok && (d == nil || d.Agent == "") {
 		for i := range f.m.Open {
 			c := &f.m.Open[i]
-			if own := c.Tool == r.Tool && c.Input == r.Input; f.mayAsk(c) && !own && (d == nil || l.NamesOpen(d, c.Tool, []byte(c.Input), f.isOpen(c, d))) {
+			own := c.Tool == r.Tool && c.Input == r.Input
+			if f.mayAsk(c) && (!own && (d == nil || l.NamesOpen(d, c.Tool, []byte(c.Input), f.isOpen(c, d))) || d != nil && f.leavesOutOpen(r, d, c)) {
 				add(c.Tool, []byte(cmp.Or(c.Raw, c.Input)))
 			}
 		}
@@ -44,6 +45,17 @@ func (f *Fold) openLines(r *request, d *agent.Dialog) (all []string) {
 		}
 	}
 	return all
+}
+
+// leavesOutOpen reports whether the dialog is like the call and leaves out a part of it that the prompt doesn't say. A call of a log that was read late is
+// known only as one of the log's.
+func (f *Fold) leavesOutOpen(r *request, d *agent.Dialog, c *logCall) bool {
+	known := func(k call) bool { return k.ID == c.ID && k.Tool == c.Tool && k.ID != "" }
+	if f.isOpen(c, d) == agent.NoMatch || slices.ContainsFunc(f.m.Calls, known) || slices.ContainsFunc(f.m.Unasked, known) {
+		return false
+	}
+	p := &agent.Request{Tool: agent.Pointer(c.Tool), Raw: []byte(cmp.Or(c.Raw, c.Input))}
+	return !says(r.Prompt, f.undrawn(p))
 }
 
 // nameOpen adds to the prompt's text the other calls that may have a dialog below the drawn one.
@@ -75,17 +87,18 @@ func (f *Fold) isOpen(c *logCall, d *agent.Dialog) agent.Match {
 	return agent.PartMatch
 }
 
-// isOnlyOpen reports whether the session log has one call alone without a result, and the dialog may be that one's.
+// isOnlyOpen reports whether the session log, which has subagents' calls too, has one call alone without a result, and the dialog shows all of it.
 func (f *Fold) isOnlyOpen(d *agent.Dialog) bool {
 	found, m := 0, &f.m
 	for i := range m.Open {
 		if c := &m.Open[i]; f.mayAsk(c) {
-			if found++; f.isOpen(c, d) == agent.NoMatch {
+			if found++; f.isDrawn(c, d) != agent.WholeMatch {
 				return false
 			}
 		}
 	}
-	return found == 1 && !m.OpenMore && len(m.Away) == 0
+	l, ok := f.driver.(agent.OpenCallReader)
+	return ok && l.OpenCalls().OfAll && found == 1 && !m.OpenMore && len(m.Away) == 0
 }
 
 // asksBy reports whether the session log has a permission that names the call, and the dialog is like that.

@@ -60,6 +60,10 @@ func (f *Fold) followsLog(fact *agent.Fact) {
 			m.Open, m.OpenMore = bounded(append(m.Open, c), m.OpenMore)
 		}
 	case slices.Contains(l.OpenCalls().Results, fact.Cause):
+		elsewhere := func(c logCall) bool { return c.ID == fact.Call && c.Of != "" && c.Of != m.Conversation }
+		if slices.ContainsFunc(m.Open, elsewhere) {
+			return // another conversation's log has a call by its id
+		}
 		m.Lost = slices.DeleteFunc(m.Lost, func(r *request) bool { return r.Given && r.Call == fact.Call })
 		m.Open = slices.DeleteFunc(m.Open, func(c logCall) bool { return c.ID == fact.Call })
 	}
@@ -175,8 +179,11 @@ func (f *Fold) coversOpen(r *request, d *agent.Dialog) bool {
 			if d.Type != agent.PromptForm {
 				return slices.Contains(rules.Starts, c.Tool)
 			}
-			server, _, is := strings.Cut(strings.TrimPrefix(c.Tool, serverTool), "__")
-			return is && strings.HasPrefix(c.Tool, serverTool) && strings.Contains(letters(agent.Value(r.Prompt.Title)), letters(server))
+			_, rest, _ := strings.Cut(agent.Value(r.Prompt.Title), "“")
+			server, _, _ := strings.Cut(rest, "”")
+			name, of := strings.CutPrefix(c.Tool, serverTool)
+			name, _, is := strings.Cut(name, "__")
+			return of && is && letters(name) != "" && letters(name) == letters(server)
 		}
 		return rules.LogsAll && slices.ContainsFunc(m.Open, func(c logCall) bool { return f.mayAsk(&c) && !of(c) })
 	}

@@ -234,6 +234,7 @@ func TestOverACallOfTheLog(t *testing.T) {
 		also  []string // a call that runs
 	}{
 		"a form":           {asksByForm("lab"), []string{"Bash", hiddenCommand}, []string{"mcp__lab__ask", `{"a":1}`}},
+		"a server's tool":  {asksByForm("lab"), []string{"mcp__a__wipe", `{"db":"x"}`}, []string{"mcp__lab__ask", `{"a":1}`}},
 		"a subagent":       {ofSubagent, []string{"Bash", hiddenCommand}, []string{"Agent", `{"prompt":"x"}`}},
 		"another question": {asksColor("Which color?"), []string{"AskUserQuestion", questionOf("Delete it?")}, []string{"AskUserQuestion", questionOf("Which color?")}},
 	} {

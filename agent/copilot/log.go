@@ -65,6 +65,7 @@ var openCalls = agent.OpenCalls{
 	Results:  []string{"log:tool.execution_complete"},
 	AnyOrder: true, // a call before the drawn one may run unasked
 	Asks:     toolAsk,
+	OfAll:    true,
 }
 
 func (Driver) OpenCalls() agent.OpenCalls { return openCalls }

@@ -385,3 +385,29 @@ func TestCallBelowAnUnknownTool(t *testing.T) {
 		}
 	}
 }
+
+// TestCallReadLate: a call of a log that was read late is known only as one of the log's. The prompt of a dialog that is like it names it, if the
+// dialog leaves out a part.
+func TestCallReadLate(t *testing.T) {
+	for input, named := range map[string]bool{`{"command":"ls","directory":"/etc"}`: true, `{"command":"ls"}`: false} {
+		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		fold := detect.New(qwen.Driver{}, detect.Options{Start: now, Dir: "/w"})
+		facts, err := qwen.Driver{}.Log([]byte(`{"type":"assistant","message":{"parts":[{"functionCall":{"id":"a","name":"run_shell_command","args":` + input + `}}]}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range facts {
+			f.Time = now
+			fold.LoggedBefore(f)
+		}
+		r := draw(80, 24, "  ? Shell ls ←\n\n     ls\n\n   Allow execution of: 'ls'?\n\n   › 1. Yes, allow once\n     2. No, suggest changes (esc)\n"+waiting)
+		for range 12 {
+			now = now.Add(200 * time.Millisecond)
+			fold.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: r, Time: now})
+		}
+		p := fold.Status().Request
+		if d, ok := fold.Pending(p.ID); !ok || !d.Whole || p.Contested || strings.Contains(agent.Value(p.Text), `of a call of run_shell_command, with`) != named {
+			t.Errorf("%s: it asks %q, contested %v", input, agent.Value(p.Text), p.Contested)
+		}
+	}
+}

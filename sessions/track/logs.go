@@ -52,8 +52,8 @@ func (f *files) reads(conversation string) iter.Seq[*sessionLog] {
 				return
 			}
 		}
-		if f.log.tail != nil {
-			yield(&f.log)
+		if l := &f.log; l.tail != nil && (l.conversation == conversation || l.conversation == "") {
+			yield(l)
 		}
 	}
 }
@@ -64,6 +64,10 @@ func (f *files) returns(conversation string, since time.Time, r reader) {
 		return
 	}
 	f.conversation = conversation
+	f.noRoom = f.noRoom || f.lacks(conversation)
+	if f.log.tail != nil && f.log.conversation == conversation {
+		f.log.goOn(since, r)
+	}
 	for i := range f.left {
 		if l := &f.left[i]; l.conversation == conversation {
 			l.goOn(since, r)
@@ -94,6 +98,8 @@ func (f *files) follow(path, conversation string, since, started time.Time, r re
 		}
 		next.open(tail.Mark{Path: path}, r)
 	}
+	f.unread = slices.DeleteFunc(f.unread, func(u unread) bool { return u.path == path })
+	f.noRoom = f.noRoom && f.lacks(conversation)
 	if f.log.tail != nil {
 		f.left = append(f.left, f.log)
 	}
@@ -111,9 +117,21 @@ func (f *files) makeRoom(conversation string) bool {
 	if at < 0 {
 		return false
 	}
+	f.unread = append(f.unread[max(0, len(f.unread)-lacksKept):], unread{f.left[at].tail.Mark().Path, f.left[at].conversation})
 	f.left[at].notes.Stop()
 	f.left = slices.Delete(f.left, at, at+1)
 	return true
+}
+
+// unread is a log that had no room.
+type unread struct{ path, conversation string }
+
+// lacksKept bounds those logs. The oldest one gives way.
+const lacksKept = 256
+
+// lacks reports whether a log of the conversation had no room, and wasn't named again.
+func (f *files) lacks(conversation string) bool {
+	return slices.ContainsFunc(f.unread, func(u unread) bool { return u.conversation == conversation })
 }
 
 // savedLeft is what the checkpoint keeps of the logs that aren't the last one.

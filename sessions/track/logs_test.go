@@ -306,8 +306,42 @@ func TestTooManyLogs(t *testing.T) {
 	if slices.ContainsFunc(s.d.files.left, func(l sessionLog) bool { return l.tail.Mark().Path == own }) || len(s.d.files.left) != logsKept-1 {
 		t.Errorf("%d logs are left", len(s.d.files.left))
 	}
+	s.starts("s", s.log("bogus", "s"), "clear")
+	s.read()
+	if data, err := s.d.fold.Checkpoint(); err != nil || !bytes.Contains(data, []byte(`"Unlogged":"s"`)) {
+		t.Errorf("the fold doesn't know that the own log isn't read: %v", err)
+	}
 	s.starts("s", own, "clear")
 	s.want("named again", "b")
+}
+
+// TestMoveWithoutALog: another process reports a move to a conversation, and names no log. What the agent logs meanwhile counts after the move back, and
+// a result in another conversation's log ends no call.
+func TestMoveWithoutALog(t *testing.T) {
+	for _, named := range []bool{false, true} {
+		s := newScribe(t)
+		one, two := s.log("own", "one"), ""
+		s.starts("one", one, "startup")
+		s.call(one, "a")
+		s.want("the first call", "a")
+		if named {
+			two = s.log("own", "two")
+		}
+		s.starts("two", two, "clear")
+		s.call(one, "b")
+		s.ends(one, "t")
+		if named {
+			s.write(two, fmt.Sprintf(`{"timestamp":"%s","type":"response_item","payload":{"type":"function_call_output","call_id":"a"}}`+"\n", s.now.UTC().Format(time.RFC3339Nano)))
+		}
+		s.read()
+		s.want("in the other conversation", "a")
+		s.starts("one", one, "clear")
+		s.call(one, "c")
+		s.read()
+		if got := s.open(); !slices.Contains(got, "c") {
+			t.Errorf("log named %v: back, the log has open %q", named, got)
+		}
+	}
 }
 
 // TestForkNamesTheOther: a fork's start names the log of the conversation that it was copied from. That may go on, so it isn't read.
