@@ -69,7 +69,7 @@ func (f *Fold) Skipped(now time.Time) Result {
 func (f *Fold) LoggedBefore(fact agent.Fact) Result {
 	f.begin(fact.Time)
 	f.inFolder(&fact)
-	f.followsLog(&fact)
+	f.followsLog(&fact, true)
 	f.conclude()
 	return f.result
 }
@@ -128,7 +128,7 @@ func (f *Fold) take(fact *agent.Fact) {
 		m.Hooked, m.Logs = m.Hooked || fact.Source == agent.SourceHook, m.Logs || fact.Source == agent.SourceLog
 	}
 	m.Threads = m.Threads || fact.Agent != ""
-	f.followsLog(fact)
+	f.followsLog(fact, false)
 	switch fact.Kind {
 	case agent.ConversationStarted:
 		f.ready(fact.Source, fact.Cause)

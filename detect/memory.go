@@ -191,6 +191,8 @@ type logCall struct {
 
 	Of string    `json:",omitempty"` // the conversation
 	At time.Time `json:",omitzero"`  // when it was read
+
+	Late bool `json:",omitempty"` // it is known from a log that was read late, and only as one of the log's
 }
 
 // worded is a call's input without blanks, and as it is, in digests.

@@ -50,8 +50,7 @@ func (f *Fold) openLines(r *request, d *agent.Dialog) (all []string) {
 // leavesOutOpen reports whether the dialog is like the call and leaves out a part of it that the prompt doesn't say. A call of a log that was read late is
 // known only as one of the log's.
 func (f *Fold) leavesOutOpen(r *request, d *agent.Dialog, c *logCall) bool {
-	known := func(k call) bool { return k.ID == c.ID && k.Tool == c.Tool && k.ID != "" }
-	if f.isOpen(c, d) == agent.NoMatch || slices.ContainsFunc(f.m.Calls, known) || slices.ContainsFunc(f.m.Unasked, known) {
+	if !c.Late || f.isOpen(c, d) == agent.NoMatch {
 		return false
 	}
 	p := &agent.Request{Tool: agent.Pointer(c.Tool), Raw: []byte(cmp.Or(c.Raw, c.Input))}

@@ -27,8 +27,8 @@ func (f *Fold) lacksLog() bool { return f.m.Unlogged != "" && f.m.Unlogged == f.
 // and the turns of another conversation say nothing about its calls.
 const leftFor = time.Hour
 
-// followsLog keeps what a fact of the session log says of the open calls.
-func (f *Fold) followsLog(fact *agent.Fact) {
+// followsLog keeps what a fact of the session log says of the open calls. late: nothing else was learned from the fact.
+func (f *Fold) followsLog(fact *agent.Fact, late bool) {
 	m := &f.m
 	if _, ok := f.driver.(agent.OpenCallReader); !ok || fact.Source != agent.SourceLog {
 		return
@@ -52,11 +52,11 @@ func (f *Fold) followsLog(fact *agent.Fact) {
 	switch l, _ := f.driver.(agent.OpenCallReader); {
 	case fact.Call == "":
 	case fact.Kind == agent.ToolStarted, fact.Kind == agent.Acting && fact.Tool != "":
-		c := logCall{ID: fact.Call, Tool: fact.Tool, Agent: fact.Agent, Input: canonical(fact.Input), Turn: fact.Turn, Of: m.Conversation, At: f.now}
+		c := logCall{ID: fact.Call, Tool: fact.Tool, Agent: fact.Agent, Input: canonical(fact.Input), Turn: fact.Turn, Of: m.Conversation, At: f.now, Late: late}
 		if fact.Request != nil {
 			c.Raw = canonical(fact.Request.Raw)
 		}
-		if !slices.ContainsFunc(m.Open, func(o logCall) bool { o.Allowed, o.At = false, c.At; return o == c }) {
+		if !slices.ContainsFunc(m.Open, func(o logCall) bool { o.Allowed, o.At, o.Late = false, c.At, c.Late; return o == c }) {
 			m.Open, m.OpenMore = bounded(append(m.Open, c), m.OpenMore)
 		}
 	case slices.Contains(l.OpenCalls().Results, fact.Cause):
