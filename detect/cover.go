@@ -145,7 +145,10 @@ func (f *Fold) onlyCallOf() bool {
 	words := wordsOf(input)
 	other := func(in string) bool { return in != "" && in != input && wordsOf(in) == words }
 	logged := worded{lookOf(words), lookOf(input)}
-	return words != "" && !slices.ContainsFunc(slices.Concat(m.Calls, m.Unasked), func(c call) bool { return other(c.Input) }) &&
+	if m.OpenMore || f.lacksLog() {
+		return false
+	}
+	return words != "" && !slices.ContainsFunc(slices.Concat(m.Calls, m.Unasked, f.opened()), func(c call) bool { return other(c.Input) }) &&
 		!slices.ContainsFunc(m.Worded, func(w worded) bool { return w.Words == logged.Words && w != logged })
 }
 

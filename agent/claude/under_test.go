@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"berth/agent"
+	"berth/agent/claude"
 )
 
 const hiddenCommand = `{"command":"touch hidden.txt","description":"Makes"}`
@@ -245,14 +246,25 @@ func TestWrappedAnew(t *testing.T) {
 		"another like it":    {[]string{"Bash", command, "Bash", strings.Replace(command, "# d", `#\nd`, 1)}, false},
 		"another that ended": {[]string{"Bash", command, "Bash", strings.Replace(command, "# d", `#\nd`, 1)}, false},
 		"another, unlike it": {[]string{"Bash", command, "Bash", `{"command":"ls","description":"List"}`}, true},
+		"another, read late": {[]string{"Bash", command}, false},
 	} {
 		s := newForgery(t)
 		if c.calls != nil {
 			s = newLogged(t)
 			s.logsCalls(c.calls)
 		}
-		if name == "another that ended" {
+		switch name {
+		case "another that ended":
 			s.about("PostToolUse", "Bash", c.calls[3], "")
+		case "another, read late":
+			facts, err := claude.Driver{}.Log([]byte(`{"type":"assistant","sessionId":"s","message":{"content":[{"type":"tool_use","id":"late","name":"Bash","input":` + strings.Replace(command, "# d", `#\nd`, 1) + `}]}}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range facts {
+				f.Time = s.step()
+				s.f.LoggedBefore(f)
+			}
 		}
 		s.show(wide)
 		s.show(narrow)

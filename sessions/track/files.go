@@ -22,6 +22,7 @@ type files struct {
 	conversation string // whose logs were read last
 
 	unread      []unread  // logs that had no room
+	unreadMore  bool      // there was no room for one of them
 	noRoom      bool      // a log wasn't taken up, and the fold doesn't know that yet
 	outside     string    // a path that the agent reported and that isn't read
 	sought      string    // the conversation whose log is searched, or was found by a search

@@ -79,7 +79,7 @@ func (f *files) returns(conversation string, since time.Time, r reader) {
 func (f *files) follow(path, conversation string, since, started time.Time, r reader) (ok bool) {
 	is := func(l sessionLog) bool { return l.tail.Mark().Path == path }
 	if f.log.tail != nil && is(f.log) {
-		f.log.conversation = conversation
+		f.log.conversation, f.conversation = conversation, conversation
 		return true
 	}
 	next := sessionLog{since: since, newest: since}
@@ -91,6 +91,7 @@ func (f *files) follow(path, conversation string, since, started time.Time, r re
 		}
 	} else {
 		if !f.makeRoom(conversation) {
+			f.forgets(path, conversation)
 			return false
 		}
 		if started.Before(since) {
@@ -98,13 +99,13 @@ func (f *files) follow(path, conversation string, since, started time.Time, r re
 		}
 		next.open(tail.Mark{Path: path}, r)
 	}
-	f.unread = slices.DeleteFunc(f.unread, func(u unread) bool { return u.path == path })
+	f.unread = slices.DeleteFunc(f.unread, func(u unread) bool { return u.Path == path })
 	f.noRoom = f.noRoom && f.lacks(conversation)
 	if f.log.tail != nil {
 		f.left = append(f.left, f.log)
 	}
 	next.conversation, next.more = conversation, true
-	f.log = next
+	f.log, f.conversation = next, conversation
 	return true
 }
 
@@ -117,21 +118,46 @@ func (f *files) makeRoom(conversation string) bool {
 	if at < 0 {
 		return false
 	}
-	f.unread = append(f.unread[max(0, len(f.unread)-lacksKept):], unread{f.left[at].tail.Mark().Path, f.left[at].conversation})
+	f.forgets(f.left[at].tail.Mark().Path, f.left[at].conversation)
 	f.left[at].notes.Stop()
 	f.left = slices.Delete(f.left, at, at+1)
 	return true
 }
 
 // unread is a log that had no room.
-type unread struct{ path, conversation string }
+type unread struct{ Path, Conversation string }
 
-// lacksKept bounds those logs. The oldest one gives way.
-const lacksKept = 256
+// unreadKept bounds those logs. After one more, each conversation may lack one.
+const unreadKept = 256
+
+// forgets keeps that a log isn't read.
+func (f *files) forgets(path, conversation string) {
+	one := unread{path, conversation}
+	switch {
+	case slices.Contains(f.unread, one):
+	case len(f.unread) < unreadKept:
+		f.unread = append(f.unread, one)
+	default:
+		f.unreadMore = true
+	}
+}
 
 // lacks reports whether a log of the conversation had no room, and wasn't named again.
 func (f *files) lacks(conversation string) bool {
-	return slices.ContainsFunc(f.unread, func(u unread) bool { return u.conversation == conversation })
+	return f.unreadMore || slices.ContainsFunc(f.unread, func(u unread) bool { return u.Conversation == conversation })
+}
+
+// savedUnread is what the checkpoint keeps of them.
+type savedUnread struct {
+	Logs []unread `json:"logs"`
+	More bool     `json:"more,omitempty"`
+}
+
+func (f *files) savedUnread() *savedUnread {
+	if len(f.unread) == 0 {
+		return nil
+	}
+	return &savedUnread{f.unread, f.unreadMore}
 }
 
 // savedLeft is what the checkpoint keeps of the logs that aren't the last one.

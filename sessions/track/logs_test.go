@@ -306,6 +306,7 @@ func TestTooManyLogs(t *testing.T) {
 	if slices.ContainsFunc(s.d.files.left, func(l sessionLog) bool { return l.tail.Mark().Path == own }) || len(s.d.files.left) != logsKept-1 {
 		t.Errorf("%d logs are left", len(s.d.files.left))
 	}
+	s.restart()
 	s.starts("s", s.log("bogus", "s"), "clear")
 	s.read()
 	if data, err := s.d.fold.Checkpoint(); err != nil || !bytes.Contains(data, []byte(`"Unlogged":"s"`)) {
@@ -313,6 +314,21 @@ func TestTooManyLogs(t *testing.T) {
 	}
 	s.starts("s", own, "clear")
 	s.want("named again", "b")
+}
+
+// TestSoughtLog: a log that no hook has named is found by the conversation's id. What was logged since the start of that search is news.
+func TestSoughtLog(t *testing.T) {
+	s := newScribe(t)
+	own := s.log("own", "s")
+	s.d.fold = detect.New(s.d.driver, detect.Options{Conversation: "s", Start: s.now})
+	s.seekLog(s.now)
+	s.call(own, "a")
+	s.now = s.now.Add(4 * time.Second)
+	s.seekLog(s.now)
+	s.want("found", "a")
+	if !slices.Equal(s.seen, []string{"a"}) {
+		t.Errorf("it has reported %q", s.seen)
+	}
 }
 
 // TestMoveWithoutALog: another process reports a move to a conversation, and names no log. What the agent logs meanwhile counts after the move back, and

@@ -82,7 +82,7 @@ func (t *Track) Save() (json.RawMessage, error) {
 	if d == nil {
 		return json.Marshal(s)
 	}
-	s.Meter, s.Log, s.Left, s.Pasted = d.meter, d.files.log.saved(), d.files.savedLeft(), d.screen.pasted
+	s.Meter, s.Log, s.Left, s.Unread, s.Pasted = d.meter, d.files.log.saved(), d.files.savedLeft(), d.files.savedUnread(), d.screen.pasted
 	if d.stream != nil {
 		place := d.stream.Place()
 		s.Stream = &place
@@ -162,7 +162,7 @@ func (t *Track) Resume(started, taken time.Time) error {
 		return errors.New("the checkpoint has no data of this part")
 	}
 	if t.visitors = (visitors{now: from.Visitor}); from.Visitor != nil && t.env.Fresh() == nil {
-		t.visitors, from.Detection, from.Log, from.Left = visitors{}, nil, nil, nil // another version of Berth has followed it
+		t.visitors, from.Detection, from.Log, from.Left, from.Unread = visitors{}, nil, nil, nil, nil // another version of Berth has followed it
 	}
 	d := newDetection(t.env.Fresh(), t.env.OnClock(taken))
 	fold, err := detect.Restore(d.driver, t.options(d, started), from.Detection, taken)
@@ -177,6 +177,10 @@ func (t *Track) Resume(started, taken time.Time) error {
 	d.screen.pasted, d.screen.looked = from.Pasted, fold.Looked()
 	d.files.log = from.Log.restored(t.reader(d))
 	d.files.conversation = fold.Status().Conversation
+	if u := from.Unread; u != nil {
+		d.files.unread, d.files.unreadMore = u.Logs, u.More
+		d.files.noRoom = d.files.lacks(d.files.conversation)
+	}
 	for i := range from.Left {
 		d.files.left = append(d.files.left, from.Left[i].restored(t.reader(d)))
 	}

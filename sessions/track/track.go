@@ -83,6 +83,7 @@ type saved struct {
 	Meter     Meter           `json:"meter"`               // the usage of its turns
 	Log       *savedLog       `json:"log,omitempty"`       // how far its session log was read
 	Left      []savedLog      `json:"left,omitempty"`      // the same of the logs before
+	Unread    *savedUnread    `json:"unread,omitempty"`    // logs that had no room
 	Stream    *tail.Place     `json:"stream,omitempty"`    // how far its structured output was read
 
 	Visitor *Visitor `json:"visitor,omitempty"`
