@@ -308,32 +308,43 @@ func TestHookAfterItsDialog(t *testing.T) {
 	}
 }
 
+// asksAfterLog is the prompt of a dialog of ls, after these lines of the chat file. late: they are read late.
+func asksAfterLog(t *testing.T, late bool, lines ...string) (p *agent.Request, keyed bool) {
+	t.Helper()
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	fold := detect.New(qwen.Driver{}, detect.Options{Start: now, Dir: "/w"})
+	for _, line := range lines {
+		facts, err := qwen.Driver{}.Log([]byte(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range facts {
+			if f.Time = now; late {
+				fold.LoggedBefore(f)
+			} else {
+				fold.Apply(f)
+			}
+		}
+	}
+	r := draw(80, 24, "  ? Shell ls ←\n\n     ls\n\n   Allow execution of: 'ls'?\n\n   › 1. Yes, allow once\n     2. No, suggest changes (esc)\n"+waiting)
+	for range 12 {
+		now = now.Add(200 * time.Millisecond)
+		fold.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: r, Time: now})
+	}
+	p = fold.Status().Request
+	d, ok := fold.Pending(p.ID)
+	return p, ok && d.Whole && !p.Contested
+}
+
 // TestCallBeside: the chat file has a call whose dialog was never on the screen, until its result. The prompt of another dialog names it.
 func TestCallBeside(t *testing.T) {
 	for _, over := range []bool{false, true} {
-		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-		fold := detect.New(qwen.Driver{}, detect.Options{Start: now, Dir: "/w"})
 		lines := []string{`{"type":"assistant","message":{"parts":[{"functionCall":{"id":"a","name":"run_shell_command","args":{"command":"touch evil"}}},{"functionCall":{"id":"b","name":"run_shell_command","args":{"command":"ls"}}}]}}`}
 		if over {
 			lines = append(lines, `{"type":"tool_result","toolCallResult":{"callId":"a","status":"success"}}`)
 		}
-		for _, line := range lines {
-			facts, err := qwen.Driver{}.Log([]byte(line))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, f := range facts {
-				f.Time = now
-				fold.Apply(f)
-			}
-		}
-		r := draw(80, 24, "  ? Shell ls ←\n\n     ls\n\n   Allow execution of: 'ls'?\n\n   › 1. Yes, allow once\n     2. No, suggest changes (esc)\n"+waiting)
-		for range 12 {
-			now = now.Add(200 * time.Millisecond)
-			fold.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: r, Time: now})
-		}
-		p := fold.Status().Request
-		if d, ok := fold.Pending(p.ID); !ok || !d.Whole || p.Contested || strings.Contains(agent.Value(p.Text), "of a call of run_shell_command, with\n{\"command\":\"touch evil\"}") == over {
+		p, keyed := asksAfterLog(t, false, lines...)
+		if !keyed || strings.Contains(agent.Value(p.Text), "of a call of run_shell_command, with\n{\"command\":\"touch evil\"}") == over {
 			t.Errorf("the first call has its result: %v: it asks %q, contested %v", over, agent.Value(p.Text), p.Contested)
 		}
 	}
@@ -348,7 +359,7 @@ func TestCallBelowAnUnknownTool(t *testing.T) {
 	)
 	for _, screen := range []string{fetch, skill, ofLab} {
 		for _, call := range [][2]string{{"mcp__lab__delete", `{}`}, {"mcp__lab__delete", `{"all":true}`}, {"web_fetch", `{"prompt":"p","url":"http://other.test"}`}} {
-			for _, told := range []bool{false, true} {
+			for _, hooked := range []bool{false, true} {
 				now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 				fold := detect.New(qwen.Driver{}, detect.Options{Start: now, Dir: "/w"})
 				apply := func(facts ...agent.Fact) {
@@ -363,7 +374,7 @@ func TestCallBelowAnUnknownTool(t *testing.T) {
 					t.Fatal(err)
 				}
 				apply(facts...)
-				if told {
+				if hooked {
 					apply(hook(t, `"hook_event_name":"UserPromptSubmit","prompt":"go"`))
 					asks := hook(t, `"hook_event_name":"PermissionRequest","tool_name":"mcp__lab__ask","tool_input":`+hello)
 					asks.Hook = "7"
@@ -375,11 +386,11 @@ func TestCallBelowAnUnknownTool(t *testing.T) {
 				}
 				for _, p := range fold.Status().Requests {
 					if d, ok := fold.Pending(p.ID); ok && d.Whole && !p.Contested && fold.Asks(r.Dialog, p.ID) && !strings.Contains(agent.Value(p.Text), "of a call of "+call[0]+", with\n"+call[1]) {
-						t.Errorf("over %s, with a hook %v: a key answers %q", call, told, agent.Value(p.Text))
+						t.Errorf("over %s, with a hook %v: a key answers %q", call, hooked, agent.Value(p.Text))
 					}
 				}
 				if len(fold.Status().Requests) == 0 {
-					t.Errorf("over %s, with a hook %v: it asks nothing", call, told)
+					t.Errorf("over %s, with a hook %v: it asks nothing", call, hooked)
 				}
 			}
 		}
@@ -390,23 +401,8 @@ func TestCallBelowAnUnknownTool(t *testing.T) {
 // dialog leaves out a part.
 func TestCallReadLate(t *testing.T) {
 	for input, named := range map[string]bool{`{"command":"ls","directory":"/etc"}`: true, `{"command":"ls"}`: false} {
-		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-		fold := detect.New(qwen.Driver{}, detect.Options{Start: now, Dir: "/w"})
-		facts, err := qwen.Driver{}.Log([]byte(`{"type":"assistant","message":{"parts":[{"functionCall":{"id":"a","name":"run_shell_command","args":` + input + `}}]}}`))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range facts {
-			f.Time = now
-			fold.LoggedBefore(f)
-		}
-		r := draw(80, 24, "  ? Shell ls ←\n\n     ls\n\n   Allow execution of: 'ls'?\n\n   › 1. Yes, allow once\n     2. No, suggest changes (esc)\n"+waiting)
-		for range 12 {
-			now = now.Add(200 * time.Millisecond)
-			fold.Apply(agent.Fact{Kind: agent.ScreenShows, Source: agent.SourceScreen, Reading: r, Time: now})
-		}
-		p := fold.Status().Request
-		if d, ok := fold.Pending(p.ID); !ok || !d.Whole || p.Contested || strings.Contains(agent.Value(p.Text), `of a call of run_shell_command, with`) != named {
+		p, keyed := asksAfterLog(t, true, `{"type":"assistant","message":{"parts":[{"functionCall":{"id":"a","name":"run_shell_command","args":`+input+`}}]}}`)
+		if !keyed || strings.Contains(agent.Value(p.Text), `of a call of run_shell_command, with`) != named {
 			t.Errorf("%s: it asks %q, contested %v", input, agent.Value(p.Text), p.Contested)
 		}
 	}

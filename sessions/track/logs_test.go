@@ -115,11 +115,11 @@ func (s *scribe) hook(event, conversation, path, more string) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	told, err := s.Record(hold.Record{N: s.hooks, Kind: hold.KindHook, Time: api.At(s.now), Data: data})
+	news, err := s.Record(hold.Record{N: s.hooks, Kind: hold.KindHook, Time: api.At(s.now), Data: data})
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.Emit(told.Results, told.Events...)
+	s.Emit(news.Results, news.Events...)
 	s.read()
 }
 
